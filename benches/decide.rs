@@ -9,8 +9,16 @@
 mod sample;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use domain::wallet::Event;
+use domain::{
+    limit::ProjectLimits,
+    wallet::{Event, UseRules},
+};
 use std::hint::black_box;
+
+const RULES: UseRules<'_> = UseRules {
+    debts: &[],
+    limits: &ProjectLimits::NONE,
+};
 
 fn decide(c: &mut Criterion) {
     let wallet = sample::funded_wallet();
@@ -18,7 +26,11 @@ fn decide(c: &mut Criterion) {
     c.bench_function("decide a deduction", |b| {
         b.iter(|| {
             number += 1;
-            black_box(wallet.deduct(sample::deduct(number), None, &[]).unwrap())
+            black_box(
+                wallet
+                    .deduct(sample::deduct(number), None, RULES, sample::NOW)
+                    .unwrap(),
+            )
         });
     });
     c.bench_function("decide and apply a deduction", |b| {
@@ -26,7 +38,9 @@ fn decide(c: &mut Criterion) {
             || wallet.clone(),
             |wallet| {
                 number += 1;
-                let decided = wallet.deduct(sample::deduct(number), None, &[]).unwrap();
+                let decided = wallet
+                    .deduct(sample::deduct(number), None, RULES, sample::NOW)
+                    .unwrap();
                 let change = decided.change?;
                 let at = sample::NOW;
                 Some(wallet.apply(Event { at, change }).unwrap())

@@ -55,6 +55,7 @@ impl Core {
             free_grants: Arc::new([]),
             low_balances: Arc::new([]),
             debt_limits: Arc::new([]),
+            limits: None,
             free_grants_for_code_wallets: false,
             ahead_millis: 0,
         };

@@ -15,7 +15,8 @@ const pages = [
 const READERS = `
 declare const scrip: import('@scrip-wallet/server').ScripServer;
 declare const question: string;
-declare function model(prompt: string, options: { signal: AbortSignal }): Promise<{ text: string; tokens: number }>;
+declare function model(prompt: string, options: { name?: string; signal: AbortSignal }): Promise<{ text: string; tokens: number; usage: object }>;
+declare function paint(prompt: string, size: string): Promise<URL>;
 declare function ship(order: import('@scrip-wallet/server').Order): Promise<void>;
 declare function currentUser(request: Request): Promise<{ id: string } | null>;
 `;

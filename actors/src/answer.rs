@@ -8,7 +8,8 @@ use domain::{
     history::{Entry, HoldSnapshot, Reason},
     id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
-    text::{ExternalUserId, Meta},
+    rate_card::{Cost, RateCardSlug, RatedUse},
+    text::{ExternalUserId, Member, Meta},
     time::Span,
     wallet::{Coverage, Freeze, NextExpiry, Order, debt_limit::DebtState},
 };
@@ -49,8 +50,31 @@ pub struct CommandResult {
     pub replayed: bool,
     /// How the cost was met; `None` if it was charged in full.
     pub coverage: Option<Coverage>,
+    /// What a rate card charged.
+    pub rated: Option<RatedCharge>,
     /// Whether a hold was settled after it had expired.
     pub late: bool,
+}
+
+/// What was charged, or set aside, for a use that a rate card prices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RatedCharge {
+    /// In whole credits.
+    pub amount: i64,
+    /// The exact cost.
+    pub cost: Cost,
+    /// The number of the card's version.
+    pub version: u32,
+}
+
+impl RatedCharge {
+    pub(crate) fn of(rate: Option<&RatedUse>, amount: i64) -> Option<Self> {
+        rate.map(|rate| Self {
+            amount,
+            cost: rate.cost,
+            version: rate.version,
+        })
+    }
 }
 
 /// A product's balance in a wallet.
@@ -200,6 +224,10 @@ pub struct LedgerSums {
     pub reasons: BTreeMap<(ProductId, Reason), LedgerSum>,
     /// Credits that were spent, by product, day and `meta.feature`.
     pub spent: BTreeMap<(ProductId, Timestamp, Option<Box<str>>), LedgerSum>,
+    /// Credits that were spent by rate cards: by product, card and the attribute `model`.
+    pub rated: BTreeMap<(ProductId, RateCardSlug, Option<Box<str>>), LedgerSum>,
+    /// Credits that members spent, by product and member.
+    pub members: BTreeMap<(ProductId, Member), LedgerSum>,
     /// The oldest entry in the sums.
     pub since: Option<Timestamp>,
     /// Whether the sums include every matching entry.
@@ -219,6 +247,8 @@ impl Default for LedgerSums {
         Self {
             reasons: BTreeMap::new(),
             spent: BTreeMap::new(),
+            rated: BTreeMap::new(),
+            members: BTreeMap::new(),
             since: None,
             is_complete: true,
         }
@@ -240,6 +270,15 @@ impl LedgerSums {
             let feature = meta.and_then(usage::feature);
             let feature = feature.map(|name| name.chars().take(usage::FEATURE_BYTES).collect());
             add(self.spent.entry((*product, day, feature)).or_default());
+            if let Some(rate) = &entry.rate {
+                let model = rate.attributes.get("model").map(Into::into);
+                let key = (*product, rate.card.clone(), model);
+                add(self.rated.entry(key).or_default());
+            }
+            if let Some(member) = entry.member() {
+                let key = (*product, member.clone());
+                add(self.members.entry(key).or_default());
+            }
         }
         self.since = Some(at);
     }
@@ -255,10 +294,12 @@ pub struct Rotation {
 }
 
 /// A hold and its product's balance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HoldAnswer {
     /// The hold's present state.
     pub hold: HoldSnapshot,
+    /// What a rate card set aside, or drew.
+    pub rated: Option<RatedCharge>,
     /// Credits that can be spent now.
     pub balance: i64,
     /// Whether an earlier call did the same: nothing changed now.
@@ -266,7 +307,7 @@ pub struct HoldAnswer {
 }
 
 /// The outcome of an item of a batch of settlements and draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeAnswer {
     /// The hold was settled.
     Settled(CommandResult),

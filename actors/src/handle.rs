@@ -28,6 +28,7 @@ use std::{borrow::Cow, sync::Arc};
 use domain::{
     code::RecoveryCode,
     id::{ProjectId, WalletId, WalletKey},
+    limit::ProjectLimits,
     project_event::LowBalance,
     session::{SessionOwner, WalletSession},
     text::ExternalUserId,
@@ -61,6 +62,8 @@ pub struct Scope {
     pub low_balances: Arc<[LowBalance]>,
     /// The debt limits of its external wallets, by product.
     pub debt_limits: Arc<[DebtLimit]>,
+    /// The limits of its products and prices; `None` if there are none.
+    pub limits: Option<Arc<ProjectLimits>>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub ahead_millis: i64,
 }
@@ -174,6 +177,7 @@ impl Handle {
             free_grants: (!scope.free_grants.is_empty()).then(|| Arc::clone(&scope.free_grants)),
             low_balances: (!scope.low_balances.is_empty()).then(|| Arc::clone(&scope.low_balances)),
             debt_limits: (!scope.debt_limits.is_empty()).then(|| Arc::clone(&scope.debt_limits)),
+            limits: scope.limits.clone(),
             for_code_wallets: scope.free_grants_for_code_wallets,
             ahead_millis: scope.ahead_millis,
         }

@@ -149,7 +149,7 @@ impl Keyring {
         let mut of = old.reveal().as_bytes().to_vec();
         of.extend(match by {
             KeyKind::Publishable => *b" publishable",
-            KeyKind::Secret => *b" by a server",
+            KeyKind::Secret | KeyKind::Restricted => *b" by a server",
         });
         self.derived_code(project, &of, key, hour)
     }

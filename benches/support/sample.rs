@@ -40,10 +40,11 @@ pub(crate) fn deduct(number: u64) -> Deduct {
     let amount = Amount::new(1).unwrap();
     Deduct {
         product: ProductRef::Named(PRODUCT),
-        amount,
+        cost: amount.into(),
         key: key(number),
         meta,
         on_shortfall: OnShortfall::Refuse,
+        by: domain::limit::Spender::default(),
     }
 }
 
@@ -78,24 +79,26 @@ pub(crate) fn funded_wallet() -> Wallet {
 
 /// A deduction as the log stores it.
 pub(crate) fn log_event(wallet: WalletKey, version: u64) -> LogEvent {
-    let Deduct {
-        amount, key, meta, ..
-    } = deduct(version);
+    let Deduct { key, meta, .. } = deduct(version);
     let entry = Entry {
         product: PRODUCT,
-        delta: -amount.get(),
+        delta: -1,
         balance_after: 1_000_000,
         reason: Reason::Deduction,
         order: None,
         key: Some(key.clone()),
         meta: meta.clone(),
         expires_at: None,
+        rate: None,
+        counted: None,
     };
     let change = Change::Deducted {
         product: PRODUCT,
-        amount,
+        amount: 1,
         key,
         meta,
+        rate: None,
+        counted: None,
     };
     LogEvent::Wallet {
         key: wallet,

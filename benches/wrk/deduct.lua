@@ -1,13 +1,20 @@
 -- wrk's script: one deduction a request, each under a key of its own, from a wallet chosen at random.
--- Environment: KEY, the secret key; WALLETS, how many; RUN, a name that no earlier run had.
+-- Environment: KEY, the secret key; WALLETS, how many; RUN, a name that no earlier run had; COST, what each costs;
+-- MEMBERS, how many members use them, 0 for none.
 local run, wallets = os.getenv("RUN"), tonumber(os.getenv("WALLETS"))
 local head = "POST /api/v1/wallets/external/deduct HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
   .. os.getenv("KEY") .. "\r\nContent-Type: application/json\r\nContent-Length: "
+local cost = os.getenv("COST") or '"amount":1'
+local members = tonumber(os.getenv("MEMBERS") or "0")
 local threads = 0
 
 function setup(thread)
   thread:set("number", threads)
   threads = threads + 1
+end
+
+local function who()
+  return members > 0 and '"member":"member_' .. math.random(members) .. '",' or ""
 end
 
 function init()
@@ -17,7 +24,7 @@ end
 
 function request()
   sent = sent + 1
-  local body = '{"externalUserId":"user_' .. math.random(wallets) .. '","amount":1,"idempotencyKey":"'
+  local body = '{"externalUserId":"user_' .. math.random(wallets) .. '",' .. who() .. cost .. ',"idempotencyKey":"'
     .. run .. "-" .. number .. "-" .. sent .. '","meta":{"feature":"image"}}'
   return head .. #body .. "\r\n\r\n" .. body
 end

@@ -1,11 +1,12 @@
-// Writes the types that all clients share, from the API's own description. `--check` only says whether
-// they are stale.
+// Writes the types that all clients share, from the API's own description, and the marks of usage objects.
+// `--check` only says whether they are stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import openapi, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
 const source = new URL('../../docs/openapi/api.json', import.meta.url);
 const administration = new URL('../../docs/openapi/admin.json', import.meta.url);
+const usage = new URL('../usage.json', import.meta.url);
 const target = new URL('./src/api.generated.ts', import.meta.url);
 
 const words = (values) => values.map((value) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(value)));
@@ -52,17 +53,21 @@ const queries = (operations) => {
   return ts.factory.createInterfaceDeclaration(exported, 'queries', undefined, undefined, found);
 };
 
+/** A model's own usage in the AI SDK has a shape of its own, and the same format. */
+const shape = ({ name, marks }) => `    ${JSON.stringify([name.replace(/\.model$/, ''), marks])},`;
+
 export const generate = async () => {
   const api = JSON.parse(await readFile(source, 'utf8'));
   const types = await openapi(api, {
     alphabetize: true,
     transform: (schema, { path }) => {
       // What only goes in stays exact: a misspelled word is better found at once.
-      if (schema.enum && !/\/(FeatureAction|OnShortfall)$/.test(path ?? '')) return open(schema.enum);
+      if (schema.enum && !/\/(FeatureAction|Limit(Unit|Window)|OnShortfall)$/.test(path ?? '')) return open(schema.enum);
       const known = values(schema);
       return known && open(known);
     },
   });
+  const { shapes } = JSON.parse(await readFile(usage, 'utf8'));
   const events = JSON.parse(await readFile(administration, 'utf8')).components.schemas.EventType.enum;
   const refusals = codes(api);
   const declared = (name) => types.find((node) => node.name?.text === name);
@@ -77,6 +82,8 @@ export const generate = async () => {
     `export const statuses: Readonly<Record<string, number>> = {\n${refusals.map(([code, status]) => `    ${code}: ${status},`).join('\n')}\n};\n`,
     '/** The types of events that an endpoint may ask for. */',
     `export type DescribedEventType =\n${events.map((type) => `    | "${type}"`).join('\n')};\n`,
+    '/** Formats of usage objects, with their marks: an object has the first format of which it has one mark of each list. */',
+    `export const usageShapes: readonly (readonly [string, readonly (readonly string[])[]])[] = [\n${shapes.map(shape).join('\n')}\n];\n`,
   ].join('\n');
 };
 

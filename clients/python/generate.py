@@ -5,6 +5,7 @@ all clients share, and `_sync/` from `_async/`.
 """
 
 import json
+import keyword
 import pprint
 import re
 import sys
@@ -24,7 +25,7 @@ HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 ANSWERS = [
     "Identity", "Product", "CodeWallet", "ExternalWallet", "Order", "LedgerEntry", "Deducted", "Credited",
     "PlacedHold", "Hold", "DrawnHold", "Released", "DebtState", "Forgiven", "CheckoutResult", "Subscription",
-    "SessionToken", "Bucket", "Dispute", "FrozenWallet", "Reversed",
+    "SessionToken", "Bucket", "Dispute", "FrozenWallet", "Reversed", "RateCard", "Estimate", "LimitState",
 ]  # fmt: skip
 # Where the clients have another word than the description.
 NAMES = {
@@ -36,6 +37,7 @@ NAMES = {
     "Reversed": "Reversal",
     "DebtState": "Debt",
     "Forgiven": "Forgiveness",
+    "LimitState": "Limit",
     "Feature": "FeatureUse",
 }
 # A user without a wallet has an empty one, which has no identifier yet.
@@ -56,7 +58,8 @@ from ._holdings import Holdings
 
 
 def snake(name: str) -> str:
-    return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+    words = re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+    return f"{words}_" if keyword.iskeyword(words) else words
 
 
 class Models:

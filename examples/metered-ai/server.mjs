@@ -8,6 +8,8 @@ import { answer, count } from './model.mjs';
 
 const MAX_TOKENS = 60;
 const WELCOME = 500;
+/** A rate card says what tokens of this model cost: scrip.toml. */
+const PRICED = { rateCard: 'chat', attributes: { model: 'words' } };
 const page = new URL('./page.html', import.meta.url);
 /** The modules of @scrip-wallet/browser, which the page imports as they are. */
 const modules = fileURLToPath(new URL('.', import.meta.resolve('@scrip-wallet/browser')));
@@ -27,20 +29,21 @@ export function chat({ scrip, baseUrl, productId, delayMs }) {
 
     const { charged, balance } = await scrip.withHold(
       // The most that it can cost. A page that sends a question twice is answered once.
-      { externalUserId, productId, amount: asked + MAX_TOKENS, idempotencyKey: `chat-${id}`, meta: { feature: 'chat' } },
+      { externalUserId, ...PRICED, quantities: { input: asked, output: MAX_TOKENS }, idempotencyKey: `chat-${id}`, meta: { feature: 'chat' } },
       async ({ signal }) => {
-        let tokens = asked;
+        let said = 0;
         try {
           for await (const token of answer(prompt, { maxTokens: MAX_TOKENS, signal, delayMs })) {
             if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
             response.write(`${JSON.stringify({ token })}\n`);
-            tokens += 1;
+            said += 1;
           }
         } catch (error) {
           // A reader who leaves pays for what was streamed until then. Any other failure costs nothing.
           if (!gone.signal.aborted) throw error;
         }
-        return { amount: tokens };
+        // As OpenAI reports it: of a model of yours its own usage object.
+        return { usage: { prompt_tokens: asked, completion_tokens: said } };
       },
       { signal: gone.signal },
     );

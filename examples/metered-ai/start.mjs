@@ -1,5 +1,5 @@
 // Starts `scrip dev` and the chat. Both end with Ctrl-C; what was bought stays under ./.scrip.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -30,8 +30,11 @@ const baseUrl = await new Promise((resolve) => {
   });
 });
 
-const { secret_key: secretKey, product: productId } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
-const server = chat({ scrip: new ScripServer({ baseUrl, secretKey }), baseUrl, productId, delayMs: Number(process.env.CHAT_DELAY_MS ?? 40) });
+const { secret_key: secretKey, product: productId, project } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+const applied = spawnSync(binary, ['apply', join(here, 'scrip.toml'), '--data-dir', dataDir, '--project', project], { encoding: 'utf8' });
+if (applied.status !== 0) fail(`The rate card was refused: ${applied.stderr}`);
+const scrip = new ScripServer({ baseUrl, secretKey });
+const server = chat({ scrip, baseUrl, productId, delayMs: Number(process.env.CHAT_DELAY_MS ?? 40) });
 const port = process.env.CHAT_PORT ?? '3000';
 server.once('error', ({ code }) => fail(code === 'EADDRINUSE' ? `Port ${port} is in use: name another in CHAT_PORT.` : `Cannot listen on port ${port}: ${code}.`));
 server.listen(Number(port), '127.0.0.1');

@@ -12,7 +12,7 @@ const EXAMPLES: &str = include_str!("examples.txt");
 /// The commands by what they are for.
 const GROUPS: [(&str, &str); 5] = [
     ("Start", "dev serve"),
-    ("Catalog", "apply keys import"),
+    ("Catalog", "apply pull rates keys import"),
     (
         "Operations",
         "doctor health backup restore verify export reconcile users admin-token server-key",

@@ -21,6 +21,7 @@ mod openapi;
 mod print;
 mod progress;
 mod project;
+mod rates;
 mod reconcile;
 mod remote;
 mod restore;
@@ -51,6 +52,10 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Change a project's catalog to match a file.
     Apply(apply::ApplyArgs),
+    /// Print a project's catalog as the file that `scrip apply` takes.
+    Pull(apply::pull::PullArgs),
+    /// Fill a rate card with the prices of models.
+    Rates(rates::RatesArgs),
     /// List, create, change and revoke API keys.
     Keys(api::KeysArgs),
     /// Import balances from a CSV file, or subscriptions from Stripe.
@@ -137,6 +142,8 @@ pub fn run() -> ExitCode {
         Command::Dev(args) => dev::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Apply(args) => apply::run(args),
+        Command::Pull(args) => apply::pull::run(&args),
+        Command::Rates(args) => rates::run(args),
         Command::Keys(args) => api::run(&args),
         Command::Import(args) => import::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -204,6 +204,14 @@ impl ApiClient {
         self.send(Method::PATCH, path, Some(body)).await
     }
 
+    pub(super) async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<T, Error> {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
     async fn send<T: DeserializeOwned>(
         &self,
         method: Method,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use accounts::{ObjectIdNote, SandboxNote};
 use actors::{Handle, Keyring, ServerKeys, clock::Clock, notes::ErasedKind};
-use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote};
+use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote, RatesNote};
 use operations::{audit::PageNote, wallet_notes::CommentNote};
 use outbound::webhooks;
 use persistence::{Backlog, SledJournal, Store};
@@ -131,10 +131,11 @@ pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
 }
 
 pub(crate) fn note_kinds() -> Vec<ErasedKind> {
-    const OTHERS: [ErasedKind; 7] = [
+    const OTHERS: [ErasedKind; 8] = [
         ErasedKind::of::<ProjectCellNote>(),
         ErasedKind::of::<OwnCellNote>(),
         ErasedKind::of::<KeyUseNote>(),
+        ErasedKind::of::<RatesNote>(),
         ErasedKind::of::<ObjectIdNote>(),
         ErasedKind::of::<SandboxNote>(),
         ErasedKind::of::<PageNote>(),

@@ -22,6 +22,7 @@ mod prices;
 mod products;
 mod projects;
 mod provider;
+mod rate_cards;
 mod search;
 mod wallets;
 mod webhook_health;

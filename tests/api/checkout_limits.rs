@@ -124,6 +124,7 @@ async fn other_shop(shop: &StripeShop) -> (Client, String) {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
     };
     let product = catalog.create_product(project.id, new).await.unwrap().id;
@@ -136,6 +137,7 @@ async fn other_shop(shop: &StripeShop) -> (Client, String) {
         credits_expire_after_days: None,
         rollover: false,
         repeatable: false,
+        limits: Vec::new(),
         features: vec!["notes".into()],
         interval: Interval::OneTime,
         trial_days: None,

@@ -109,6 +109,7 @@ async fn only_products_that_hold_credits_can_be_filled() {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
     };
     let unlock = service

@@ -11,14 +11,19 @@ use crate::{
 };
 
 /// What a session needs for each route; all others are closed to sessions.
-const OPEN: [(&str, &str, &str); 15] = [
+const OPEN: [(&str, &str, &str); 20] = [
     ("get", "/me", "read"),
     ("get", "/products", "read"),
+    ("get", "/rate-cards", "read"),
+    ("get", "/rate-cards/{slug}", "read"),
+    ("post", "/estimate", "read"),
     ("get", "/wallets/{code}", "read"),
     ("get", "/wallets/{code}/ledger", "read"),
+    ("get", "/wallets/{code}/limits", "read"),
     ("get", "/wallets/{code}/stream", "read"),
     ("get", "/wallets/external", "read"),
     ("get", "/wallets/external/ledger", "read"),
+    ("get", "/wallets/external/limits", "read"),
     ("get", "/wallets/external/stream", "read"),
     ("get", "/usage", "read"),
     ("get", "/orders", "read"),
@@ -61,6 +66,7 @@ async fn knock(client: &Client, method: &str, path: &str) -> Reply {
         .replace("{orderIdOrCheckoutId}", "cs_none")
         .replace("{orderId}", "ord_none")
         .replace("{holdId}", "hold_none")
+        .replace("{slug}", "none")
         .replace("{ledgerId}", "led_none");
     assert!(!path.contains('{'), "{path}");
     let method: Method = method.to_uppercase().parse().unwrap();

@@ -260,6 +260,7 @@ pub(crate) fn monthly_tier() -> NewPrice {
         credits_expire_after_days: None,
         rollover: false,
         repeatable: false,
+        limits: Vec::new(),
         trial_days: None,
         trial_credits: 0,
         features: vec!["pro".into()],

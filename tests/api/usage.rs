@@ -68,6 +68,10 @@ async fn what_is_granted_and_used_is_counted_by_the_hour_at_once() {
                 {"feature": "chat", "credits": 30, "deductions": 1},
                 {"feature": null, "credits": 5, "deductions": 1},
             ],
+            "groups": [
+                {"key": "chat", "credits": 30, "deductions": 1},
+                {"key": null, "credits": 5, "deductions": 1},
+            ],
         })
     );
     assert_eq!(

@@ -155,3 +155,112 @@ async fn a_refusal_of_the_server_is_one_sentence() {
         "{errors}"
     );
 }
+
+#[tokio::test]
+async fn a_changed_rate_card_is_shown_price_by_price() {
+    let server = Server::start().await;
+    printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    let (project, products) = products(&server).await;
+    let path = format!("{PROJECTS}/{project}/rate-cards");
+    let made = server.admin().get(&path).await.expect(200);
+    let card = &made["rateCards"][0];
+    assert_eq!(card["productId"], products[0]["id"]);
+    assert_eq!(card["rates"].as_array().unwrap().len(), 4);
+    assert_eq!(card["rates"][2]["above"][0]["from"], 100_000);
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalog.toml");
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    let text = text
+        .replace(r#"image = "2.5""#, r#"image = "2.50""#)
+        .replace(r#"output = "3200""#, r#"output = "2800.5""#)
+        .replace(r#"{ input = "600" }"#, r#"{ output = "5000" }"#)
+        .replace(r#"{ image = "1" }"#, r#"{ image = "1", per = "7" }"#)
+        .replace(r#"kind = "preview""#, r#"kind = "thumbnail""#);
+    std::fs::write(&file, &text).unwrap();
+    let dry_run = printed(&apply(&server, &file, &["--dry-run"]));
+    let lines = [
+        r#"~ rate card "images""#,
+        "    ~ kind image: per none -> 7",
+        "    - kind preview",
+        "    + kind thumbnail: free true, per 1",
+        "    ~ model gpt-image-*: input above 100000 input 600 -> none, output 3200 -> 2800.5, \
+         output above 100000 input none -> 5000",
+        "1 changes, none made: this was a dry run",
+    ];
+    assert_eq!(dry_run.lines().collect::<Vec<_>>(), lines);
+    assert_eq!(server.admin().get(&path).await.expect(200), made);
+
+    let again = [
+        "    { match = { kind = \"thumbnail\" }, free = true },\n]",
+        "]",
+    ];
+    std::fs::write(&file, text.replace(again[0], again[1])).unwrap();
+    printed(&apply(&server, &file, &[]));
+    let changed = server.admin().get(&path).await.expect(200);
+    assert_eq!(changed["rateCards"][0]["version"], 2);
+    let output = printed(&apply(&server, &file, &[]));
+    assert_eq!(output.trim(), "nothing to change");
+
+    // A card that the file does not have is kept.
+    let (products, _) = text.split_once("[[rateCards]]").unwrap();
+    std::fs::write(&file, products).unwrap();
+    let output = printed(&apply(&server, &file, &[]));
+    assert!(
+        output.contains(r#"left as it is: rate card "images""#),
+        "{output}"
+    );
+    assert_eq!(server.admin().get(&path).await.expect(200), changed);
+}
+
+#[tokio::test]
+async fn a_rate_card_may_begin_later() {
+    let server = Server::start().await;
+    printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalog.toml");
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    let later = text.replace(
+        "slug = \"images\"",
+        "slug = \"images\"\neffectiveFrom = 2099-01-01T00:00:00Z",
+    );
+    std::fs::write(&file, later.replace(r#"image = "1""#, r#"image = "3""#)).unwrap();
+    let output = printed(&apply(&server, &file, &[]));
+    assert!(output.contains("~ kind image: image 1 -> 3"), "{output}");
+    let output = printed(&apply(&server, &file, &[]));
+    assert_eq!(output.trim(), "nothing to change");
+    let output = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    assert_eq!(output.trim(), "nothing to change");
+}
+
+#[tokio::test]
+async fn what_is_pulled_is_what_was_applied() {
+    let server = Server::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalog.toml");
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    let text = text
+        .replace("# provider = ", "provider = ")
+        .replace(
+            "interval = \"one_time\"\n",
+            "interval = \"one_time\"\nactive = false\n",
+        )
+        .replace("\"One credit, one image.\"", r#""\"One\" \\ #credit""#);
+    std::fs::write(&file, text).unwrap();
+    printed(&apply(&server, &file, &[]));
+    let pull = |project: &str| {
+        let output = server.command(&["pull", "--project", project]).output();
+        printed(&output.expect("the binary starts"))
+    };
+    let pulled = pull("Shop");
+    assert!(pulled.contains(r#"creditsProduct = "Images""#), "{pulled}");
+    std::fs::write(&file, &pulled).unwrap();
+    let output = printed(&apply(&server, &file, &[]));
+    assert_eq!(output.trim(), "nothing to change", "{pulled}");
+
+    // Another project of it is the same.
+    let copy = pulled.replace("name = \"Shop\"", "name = \"Copy\"");
+    std::fs::write(&file, &copy).unwrap();
+    printed(&apply(&server, &file, &[]));
+    assert_eq!(pull("Copy"), copy);
+}

@@ -23,6 +23,7 @@ mod keys;
 mod listen;
 mod names;
 mod openapi;
+mod rates;
 mod reconcile;
 mod secrets;
 mod trigger;

@@ -17,10 +17,13 @@ const METHODS: &str = "
     deduct_batch            deductBatch         deduct_batch         deduct_batch
     deduct_external         deduct              deduct               deduct
     draw_hold               draw                draw                 draw
+    estimate                estimate            estimate             estimate
     extend_hold             extend              extend               extend
     forgive_debt            -                   forgive              forgive
     freeze_wallet           freeze              freeze               freeze
     hold_batch              holdBatch           hold_batch           hold_batch
+    put_external_limits     setLimits           set_limits           set_limits
+    put_limits              setLimits           set_limits           set_limits
     list_events             events              events               events
     list_orders             orders              orders               orders
     me                      me                  me                   me
@@ -30,6 +33,10 @@ const METHODS: &str = "
     place_external_hold     hold                place_hold           hold
     place_hold              hold                place_hold           hold
     products                products            products             products
+    rate_card               rateCard            rate_card            rate_card
+    rate_cards              rateCards           rate_cards           rate_cards
+    read_external_limits    limits              limits               limits
+    read_limits             limits              limits               limits
     read_external_ledger    ledger              ledger               ledger
     read_external_wallet    wallet              wallet               wallet
     read_hold               getHold             get_hold             read_hold

@@ -61,6 +61,7 @@ async fn a_price_of_a_product_that_is_gone_is_named() {
             credits_expire_after_days: None,
             rollover: false,
             repeatable: false,
+            limits: Vec::new(),
             trial_days: None,
             trial_credits: 0,
             features: BTreeSet::new(),

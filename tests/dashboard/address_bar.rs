@@ -115,7 +115,7 @@ async fn support_of_one_project_meets_another_nowhere_and_what_is_an_operators_o
 }
 
 /// What somebody with the role support may not ask for, sorted.
-const REFUSED: [&str; 29] = [
+const REFUSED: [&str; 30] = [
     "GET /dashboard/audit",
     "GET /dashboard/audit/export",
     "GET /dashboard/people",
@@ -136,6 +136,7 @@ const REFUSED: [&str; 29] = [
     "POST /dashboard/projects/{project}/keys",
     "POST /dashboard/projects/{project}/keys/{key}",
     "POST /dashboard/projects/{project}/keys/{key}/revoke",
+    "POST /dashboard/projects/{project}/rate-cards/{card}/close",
     "POST /dashboard/projects/{project}/sandbox",
     "POST /dashboard/projects/{project}/settings",
     "POST /dashboard/projects/{project}/settings/archive",

@@ -14,12 +14,13 @@ use crate::{
     browser::Browser,
     orders::{buy, open, plan, price},
     people::{new, person, signed_in},
+    rate_cards::{put, rates},
     unfulfilled::pay,
 };
 
 /// Forms that do what they say at once, by their address and button: they add something, or what they change can be
 /// changed back by the same form. All others have to ask before they do anything.
-const HARMLESS: [&str; 23] = [
+const HARMLESS: [&str; 24] = [
     "/dashboard",
     "/dashboard/people",
     "/dashboard/people/{}",
@@ -40,6 +41,7 @@ const HARMLESS: [&str; 23] = [
     "/dashboard/projects/{}/settings/provider",
     "/dashboard/projects/{}/unfulfilled-payments/reconcile",
     "/dashboard/projects/{}/wallets/{}/deductions/{}",
+    "/dashboard/projects/{}/wallets/{}/limits",
     "/dashboard/projects/{}/wallets/{}/notes",
     "/dashboard/projects/{}/webhooks",
     "/dashboard/projects/{}/webhooks/{}/test",
@@ -54,9 +56,9 @@ const HARMLESS_BUTTONS: [(&str, &str); 5] = [
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Form {
-    action: String,
-    fields: Vec<(String, String)>,
+pub(crate) struct Form {
+    pub(crate) action: String,
+    pub(crate) fields: Vec<(String, String)>,
     /// The name, the value and the class of each button.
     buttons: Vec<[String; 3]>,
 }
@@ -93,7 +95,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 /// The forms of a page that are posted, as a browser would send them untouched.
-fn forms(html: &str) -> Vec<Form> {
+pub(crate) fn forms(html: &str) -> Vec<Form> {
     let mut forms = Vec::new();
     for part in html.split("<form").skip(1) {
         let part = part.split("</form>").next().unwrap();
@@ -189,6 +191,7 @@ async fn shop() -> (Service, Browser, String) {
     .await;
     let endpoint = [("url", "https://shop.example/hooks")];
     browser.submit(&format!("{base}/webhooks"), &endpoint).await;
+    put(&service, "chat", &rates("3"), None).await;
     (service, browser, base)
 }
 
@@ -234,6 +237,7 @@ async fn what_takes_something_away_asks_first() {
     for needed in [
         project("/keys/{}/revoke"),
         project("/catalog/{}/prices/{}"),
+        project("/rate-cards/chat/close"),
         project("/orders/{}/refund"),
         project("/wallets/{}/release"),
         project("/wallets/{}/freeze"),

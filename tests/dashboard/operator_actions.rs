@@ -9,6 +9,7 @@ use kit::{
     launch::binary,
     service::{ADMIN_TOKEN, Service},
 };
+use reqwest::Method;
 use scrip::identity::Role;
 use serde_json::{Value, json};
 
@@ -76,6 +77,21 @@ const CASES: &[Case] = &[
         body: r#"{"frozen": false}"#,
     },
     Case {
+        sentence: "Changed wallet wal_…: limits “” -> “member:* 1,500 credits per month, alerts at 80 %”",
+        needs: Role::Support,
+        form: "/wallets/WALLET/limits",
+        fields: &[
+            ("limits", "on"),
+            ("limits[0].scope", "member:*"),
+            ("limits[0].amount", "1,500"),
+            ("limits[0].window", "month"),
+            ("limits[0].alertsAt", "80"),
+        ],
+        method: "PUT",
+        path: "/wallets/WALLET/limits",
+        body: r#"{"limits": [{"scope": "member:*", "amount": 1500, "window": "month", "alertsAt": [80]}]}"#,
+    },
+    Case {
         sentence: "Erased the customer of wal_…: 0 orders, 1 notes, 0 payments without an order",
         needs: Role::Operator,
         form: "/wallets/WALLET/erase",
@@ -138,6 +154,15 @@ const CASES: &[Case] = &[
         method: "PATCH",
         path: "/products/PRODUCT/prices/PRICE",
         body: r#"{"active": false}"#,
+    },
+    Case {
+        sentence: "Closed rate card chat of proj_…",
+        needs: Role::Operator,
+        form: "/rate-cards/chat/close",
+        fields: &[],
+        method: "DELETE",
+        path: "/rate-cards/chat",
+        body: "",
     },
     Case {
         sentence: "Created webhook endpoint wh_… of proj_…: https://shop.example/ann",
@@ -353,6 +378,15 @@ const CASES: &[Case] = &[
     },
     // Those that the dashboard has no form for come last.
     Case {
+        sentence: "Saved version 2 of rate card chat of proj_…",
+        needs: Role::Operator,
+        form: "",
+        fields: &[],
+        method: "PUT",
+        path: "/rate-cards/chat",
+        body: r#"{"productId": "PRODUCT", "rates": [{"match": {}, "unitPrices": {"image": "4"}}]}"#,
+    },
+    Case {
         sentence: "Changed how the sandbox of proj_… delivers webhooks: delay 5 s, 1 copies",
         needs: Role::Operator,
         form: "",
@@ -454,6 +488,10 @@ impl Shop {
         let deduct = json!({"externalUserId": "ann", "amount": 60, "idempotencyKey": "d"});
         let path = "/api/v1/wallets/external/deduct";
         service.secret.post(path, &deduct).await.expect(200);
+        let card = json!({"productId": service.product, "rates": [{"match": {}, "unitPrices": {"image": "3"}}]});
+        let path = format!("{base}/rate-cards/chat");
+        let card = admin.request(Method::PUT, &path).json(&card);
+        Client::send(card).await.unwrap().expect(200);
         let code = service.code().await;
         let wallet = async |clue: &str| {
             let found = admin.get(&format!("{base}/wallets?query={clue}")).await;
@@ -596,6 +634,7 @@ impl Shop {
             "/keys",
             "/products",
             "/products/PRODUCT/prices",
+            "/rate-cards",
             "/webhooks",
             "/sandbox",
             "//users",
@@ -668,6 +707,7 @@ async fn each_action_does_and_says_the_same_by_all_ways() {
             assert_eq!(shop.sentence().await, case.sentence, "{way:?}");
             let after = shop.state().await;
             let unseen = [
+                "Changed wallet",
                 "Erased",
                 "Replaced",
                 "Rotated",

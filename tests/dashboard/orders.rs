@@ -261,7 +261,7 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
         page.shows("<p>Credits granted</p><b>1,116</b>")
             .shows("<p>Credits spent</p><b>9</b>")
             .shows("<p>Revenue, less refunds</p><b>5.00 EUR</b>")
-            .shows("<td>draw</td>")
+            .shows("<bdi>draw</bdi></td>")
             .shows("<p>Active wallets</p><b>1</b>")
             .shows("with their current status: 2 in all")
             .shows(&stands(1, 1, ""))

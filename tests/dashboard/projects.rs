@@ -1,6 +1,7 @@
 //! Pages of projects, their settings and keys.
 
 use kit::{Client, service::Service};
+use serde_json::json;
 
 use crate::browser::Browser;
 
@@ -104,6 +105,30 @@ async fn a_key_is_made_and_revoked() {
         .post(&path(&service, "/keys"), &[("kind", "master")])
         .await;
     assert_eq!(page.status, 400);
+}
+
+#[tokio::test]
+async fn a_restricted_key_does_what_was_ticked() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let keys = path(&service, "/keys");
+    let form = [("kind", "restricted"), ("name", "Worker")];
+    let refused = browser.post(&keys, &form).await;
+    assert_eq!(refused.status, 400);
+    refused.shows("at least one thing").shows("Worker");
+
+    let form = [("kind", "restricted"), ("can", "deduct"), ("can", "read")];
+    let page = browser.submit(&keys, &form).await;
+    let key = format!("pay_rk_{}", page.between("pay_rk_", "<"));
+    page.shows("Restricted key");
+    let client = Client::new(&service.base, &key);
+    let me = client.get("/api/v1/me").await.expect(200);
+    assert_eq!(me["can"], json!(["read", "deduct"]));
+    let audit = browser.get("/dashboard/audit").await;
+    audit.shows("that can read, deduct").lacks(&key);
+    // What is ticked beside the button of another kind is not its own.
+    let form = [("kind", "secret"), ("can", "deduct")];
+    browser.submit(&keys, &form).await.shows("Secret key");
 }
 
 #[tokio::test]

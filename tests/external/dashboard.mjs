@@ -94,6 +94,48 @@ try {
   await go('Catalog');
   await judge('catalog');
 
+  const [, project] = page.url().match(/projects\/([^/]+)/);
+  const admin = async (path, body, method = body ? 'POST' : 'GET') => {
+    const answer = await fetch(`${BASE}/api/admin/v1/projects/${project}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+    assert.ok(answer.ok, `${path}: ${answer.status} ${await answer.clone().text()}`);
+    return answer.json();
+  };
+  // What models cost, and what changed.
+  const { products: [{ id: productId }] } = await admin('/products');
+  const rates = (factor) => [
+    { match: { model: 'claude-sonnet-4*' }, per: 1_000_000, unitPrices: { input: `${3 * factor}`, cachedInput: `0.${3 * factor}`, cacheWrite: '3.75', output: '15' }, above: [{ unit: 'input', from: 200_000, unitPrices: { input: '6', output: '22.5' } }] },
+    { match: { model: 'a-model-whose-name-is-so-long-that-no-telephone-shows-it-in-one-line', region: 'eu-central' }, per: 1000, unitPrices: { input: '0.000000001' } },
+    { match: { model: factor > 1 ? 'whisper-2' : 'whisper-1' }, unitPrices: { second: '0.13' }, minimum: '1' },
+    { match: { model: 'llama-local' }, free: true },
+  ];
+  for (const factor of [1, 2]) await admin('/rate-cards/ai', { productId, rates: rates(factor) }, 'PUT');
+  await admin('/rate-cards/ai', { productId, rates: rates(3), effectiveFrom: '2099-01-01T00:00:00Z' }, 'PUT');
+  await follow(page.getByRole('link', { name: 'Rate cards' }));
+  await judge('rate-cards');
+  await follow(page.getByRole('link', { name: 'ai', exact: true }));
+  await judge('rate-card');
+  const calculator = page.locator('#calculator');
+  await calculator.getByLabel('model').fill('claude-sonnet-4-5');
+  await calculator.getByLabel('Format').selectOption('anthropic');
+  await calculator.getByLabel('Usage').fill('{"input_tokens": 1200, "cache_read_input_tokens": 8000');
+  await press('Calculate');
+  await page.getByText('This must be a usage object, as JSON.').waitFor();
+  await judge('rate-card-refused');
+  assert.equal(await calculator.getByLabel('model').inputValue(), 'claude-sonnet-4-5');
+  await calculator.getByLabel('Usage').fill('{"input_tokens": 1200, "cache_read_input_tokens": 8000, "output_tokens": 310}');
+  await press('Calculate');
+  await page.getByText('credits, rounded up').waitFor();
+  await judge('rate-card-estimate');
+  await follow(page.getByRole('link', { name: '3 versions' }));
+  for (const changes of await page.locator('summary').all()) await changes.click();
+  await judge('rate-card-versions');
+  await follow(page.getByRole('link', { name: '2', exact: true }));
+  await judge('rate-card-version');
+
   // It is sent the same events again.
   const deliveries = [];
   const receiver = createServer((request, response) => {
@@ -121,6 +163,7 @@ try {
   for (const [feature, amount] of [['upscale', 7], ['draw', 3], ['draw', 4]]) {
     await call('/wallets/external/deduct', { externalUserId: WALLET_USER, amount, idempotencyKey: `${feature}${amount}`, meta: { feature } });
   }
+  await call('/wallets/external/deduct', { externalUserId: WALLET_USER, rateCard: 'ai', attributes: { model: 'claude-sonnet-4-5' }, quantities: { input: 120_000, cachedInput: 8000, output: 9310 }, idempotencyKey: 'chat' });
   const { products: [{ prices: [price] }] } = await call('/products', null, publishable);
   const { url, orderId } = await call('/checkout', { externalUserId: WALLET_USER, priceId: price.id, customerEmail: 'ann@mail.example' });
   assert.ok((await fetch(`${url}/pay`, { method: 'POST' })).ok);
@@ -161,6 +204,7 @@ try {
   await page.getByText('The credits were granted.').waitFor();
   assert.match(await page.locator('main').innerText(), /1,511 images to spend/);
   await page.getByText('Where they come from').click();
+  await page.getByText('by ai').click();
   await judge('wallet');
   await follow(page.getByRole('link', { name: 'What was spent' }));
   await judge('spending');
@@ -169,18 +213,9 @@ try {
   await page.getByLabel('Reason').first().selectOption('deduction');
   await page.locator('#ledger').getByRole('button', { name: 'Show' }).click();
   await page.waitForFunction(() => !document.querySelector('#ledger').innerText.includes('Manual grant\t'));
-  assert.equal(await page.locator('#ledger tbody tr').count(), 3);
+  assert.equal(await page.locator('#ledger tbody tr').count(), 4);
 
   // Two weeks go by on the shop's own clock: what is sold and used, and one who wants some money back.
-  const [, project] = page.url().match(/projects\/([^/]+)/);
-  const admin = async (path, body) => {
-    const answer = await fetch(`${BASE}/api/admin/v1/projects/${project}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    assert.ok(answer.ok, `${path}: ${answer.status} ${await answer.clone().text()}`);
-  };
   const people = ['bea', 'cyd', 'dan', 'eve', 'fay'];
   const known = new Set();
   let last = orderId;

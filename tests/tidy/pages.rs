@@ -4,15 +4,14 @@ use std::{fs, path::Path};
 
 /// The most words of a page that has no budget of its own.
 const MAX_WORDS: usize = 1_400;
-const BUDGETS: [(&str, usize); 4] = [
+const BUDGETS: [(&str, usize); 3] = [
     ("README.md", 900),
-    ("CHANGELOG.md", 1_500),
-    ("docs/architecture.md", 2_500),
+    ("docs/architecture.md", 2_100),
     // A code a paragraph, as the table of codes has them.
-    ("docs/errors.md", 2_300),
+    ("docs/errors.md", 2_400),
 ];
 /// The most words of all pages together.
-const MAX_WORDS_OF_ALL: usize = 24_400;
+const MAX_WORDS_OF_ALL: usize = 26_100;
 const MAX_LINES_OF_README: usize = 120;
 const MAX_ENTRIES_OF_GLOSSARY: usize = 35;
 

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 
 use futures_util::future::join_all;
+use kit::Client;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -273,6 +274,17 @@ impl Fresh<'_> {
                 let found = admin.get(&path).await.expect(200);
                 text(&found["wallets"][0], "ref")
             }
+            "slug" => {
+                let slug = self.key().to_lowercase();
+                let card = json!({
+                    "productId": shop.project.product,
+                    "rates": [{"match": {}, "unitPrices": {"input": "0.01", "output": "0.05"}}],
+                });
+                let path = format!("{}/rate-cards/{slug}", shop.admin_path());
+                let made = Client::send(admin.request(Method::PUT, &path).json(&card)).await;
+                made.unwrap().expect(200);
+                slug
+            }
             "ledgerId" => shop.deduction(&secret, &self.key()).await,
             "deliveryId" => shop.values[name][0].clone(),
             "paymentId" => {
@@ -305,6 +317,14 @@ impl Fresh<'_> {
 /// Sends every change with a body that is in order, by those who may least first, each time to something new.
 pub(crate) async fn send_everything(walk: &Walk, world: &World) {
     let (made, payments) = (Cell::new(0), Cell::new(0));
+    for shop in &world.shops {
+        let secret = world.server.instance().client(&shop.project.secret);
+        let body = json!({
+            "externalUserId": shop.users.last(), "productId": shop.project.product, "amount": 100_000,
+            "idempotencyKey": "for all to spend",
+        });
+        secret.post("/api/v1/credit", &body).await.expect(200);
+    }
     for (document, operations) in descriptions(world).await {
         for operation in operations.iter().filter(|one| one.method != Method::GET) {
             for shop in 0..world.shops.len() {
@@ -399,9 +419,12 @@ fn named(name: &str, fresh: &Fresh<'_>, (code, hold, path): (&str, &str, &str)) 
         "walletId" => json!("wal_none"),
         "since" => json!("2026-01-01T00:00:00.000Z"),
         "frozen" => json!(false),
+        "can" => json!(null),
         "feature" => json!("hd"),
         "type" => json!("one_time"),
         "kind" => json!("secret"),
+        // Room for what others of the walk use.
+        "limits" => json!([{"scope": "member:*", "amount": 1000, "window": "day"}]),
         _ => return None,
     })
 }

@@ -77,7 +77,20 @@ impl Secret {
         let Some(shop) = self.shop else {
             return false;
         };
-        let is_server = matches!(holder, Holder::Secret(of) | Holder::Receiver(of) if *of == shop);
+        let is_server = match holder {
+            Holder::Secret(of) | Holder::Receiver(of) => *of == shop,
+            // What a restricted key reads has no recovery codes, unless it may open wallets.
+            Holder::Restricted(of, can) => {
+                let is_code =
+                    matches!(self.kind, Kind::Code | Kind::FormerCode | Kind::CodeOfOrder);
+                let needed: &[&str] = match is_code {
+                    true => &["sessions"],
+                    false => &["read", "orders", "refund"],
+                };
+                *of == shop && needed.iter().any(|ability| can.contains(ability))
+            }
+            _ => false,
+        };
         let sees_pages = holder.reads_pages_of(shop);
         let sees_secrets = holder.sees_secrets_of(shop);
         let is_publishable = *holder == Holder::Publishable(shop);

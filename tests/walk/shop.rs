@@ -223,6 +223,14 @@ impl Shop {
                 ids(&format!("{base}/unfulfilled-payments"), "payments", "id").await,
             ),
         ];
+        let card = json!({
+            "productId": self.project.product,
+            "rates": [{"match": {}, "unitPrices": {"input": "0.01", "output": "0.05"}}],
+        });
+        let path = format!("{base}/rate-cards/chat");
+        let made = Client::send(admin.request(Method::PUT, &path).json(&card)).await;
+        made.unwrap().expect(200);
+        found.push(("slug", vec!["chat".into()]));
         let mut prices = Vec::new();
         for product in &found[5].1 {
             let path = format!("{base}/products/{product}/prices");
@@ -267,6 +275,7 @@ impl Shop {
             "delivery" => "deliveryId",
             "key" => "keyId",
             "product" => "productId",
+            "card" => "slug",
             "price" => "priceId",
             "user" => "userId",
             "deduction" => "ledgerId",

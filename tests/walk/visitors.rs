@@ -9,6 +9,8 @@ pub(crate) enum Holder {
     Stranger,
     Publishable(usize),
     Secret(usize),
+    /// A restricted key, and what it can do.
+    Restricted(usize, &'static [&'static str]),
     /// A session of a wallet, named by its user or code.
     Session(usize, String),
     /// The server that a shop's webhooks go to.

@@ -32,6 +32,20 @@ pub(crate) struct World {
     pub(crate) addresses: Vec<String>,
 }
 
+/// What the restricted keys of the world can do.
+const RESTRICTED: [&[&str]; 3] = [
+    &["read"],
+    &["deduct", "grant", "limits", "reverse", "features"],
+    &[
+        "read",
+        "deduct",
+        "checkout",
+        "refund",
+        "orders",
+        "subscriptions",
+    ],
+];
+
 impl World {
     pub(crate) async fn create() -> Self {
         let stripe = Stripe::start().await;
@@ -522,6 +536,18 @@ impl World {
                 }
             }
             all.push(publishable);
+            // Those of the other shop would see what these see.
+            for can in RESTRICTED.iter().filter(|_| shop == 0) {
+                let body = json!({"kind": "restricted", "can": can});
+                let path = format!("{}/keys", self.shops[shop].admin_path());
+                let made = self.server.admin().post(&path, &body).await.expect(201);
+                let holder = Holder::Restricted(shop, can);
+                all.push(key(
+                    &format!("a key that can {can:?}"),
+                    holder,
+                    &text(&made, "key"),
+                ));
+            }
             all.push(key("the secret key", Holder::Secret(shop), &project.secret));
         }
         let secret = self.server.instance().client(&self.shops[0].project.secret);

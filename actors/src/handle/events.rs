@@ -24,6 +24,9 @@ pub struct EventRecord {
 /// The start of an hour, day or month, and the usage in it.
 pub type UsagePeriod = (Timestamp, usage::Usage);
 
+/// Events that are read at once where few of them may be wanted.
+const EVENTS_AT_ONCE: usize = 1000;
+
 impl Handle {
     /// At most `limit` of a project's events, oldest first, after this one or from the oldest that is kept. `None` if
     /// there never was an event with this id.
@@ -65,6 +68,42 @@ impl Handle {
                 project_event,
             });
         Ok(records.collect())
+    }
+
+    /// A project's events since an instant that are wanted, oldest first, and whether they are all: only so many are
+    /// looked at.
+    /// # Errors
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub async fn events_since(
+        &self,
+        scope: &Scope,
+        since: Timestamp,
+        most: usize,
+        wanted: impl Fn(&ProjectEvent) -> bool + Send + 'static,
+    ) -> Result<(Vec<ProjectEvent>, bool), Error> {
+        let project = scope.project;
+        let read = move |books: &dyn Books| {
+            let (mut after, mut end) = (0, books.last_project_event());
+            while after < end {
+                let middle = after.midpoint(end);
+                let next = books.project_events(project, middle, 1)?;
+                match next.first().is_none_or(|(_, event)| event.is_since(since)) {
+                    true => end = middle,
+                    false => after = middle.saturating_add(1),
+                }
+            }
+            let (mut found, mut looked_at) = (Vec::new(), 0_usize);
+            while looked_at < most {
+                let page = books.project_events(project, after, EVENTS_AT_ONCE)?;
+                let Some((last, _)) = page.last() else {
+                    return Ok((found, true));
+                };
+                (after, looked_at) = (*last, looked_at.saturating_add(page.len()));
+                found.extend(page.into_iter().map(|(_, event)| event).filter(&wanted));
+            }
+            Ok((found, false))
+        };
+        self.read_books(read).await
     }
 
     /// A project's event with this id; `None` if there is none, or it is no longer kept.

@@ -99,9 +99,7 @@ impl Handle {
             if entry.product == product
                 && let Some(span) = interval.span(at)
             {
-                let meta = entry.meta.as_ref().map(|meta| meta.as_str());
-                let counted = usage.entry(span.start).or_default();
-                counted.add(entry.reason, entry.delta, meta);
+                usage.entry(span.start).or_default().add(entry);
             }
         };
         let is_complete = self.each_entry(scope, address, query, count).await?;

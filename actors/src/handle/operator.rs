@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::{
     Rejection,
     id::{WalletId, WalletKey},
+    limit::LimitDetail,
     time::Span,
     wallet::Wallet,
 };
@@ -13,7 +14,7 @@ use domain::{
 use super::{Address, Handle, Scope, orders::looked_up};
 use crate::{
     answer::Error,
-    wallet::{InspectWallet, RecordQuery, SubscriptionDetail, WalletDetail},
+    wallet::{InspectLimits, InspectWallet, RecordQuery, SubscriptionDetail, WalletDetail},
 };
 
 impl Handle {
@@ -35,6 +36,20 @@ impl Handle {
         limit: usize,
     ) -> Result<WalletDetail, Error> {
         let command = InspectWallet { limit };
+        self.ask_at(scope, address, command).await
+    }
+
+    /// A wallet's limits: of each pattern the `limit` counters that used most, among those whose names contain `named`.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn inspect_limits(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        named: String,
+        limit: usize,
+    ) -> Result<Vec<LimitDetail>, Error> {
+        let command = InspectLimits { named, limit };
         self.ask_at(scope, address, command).await
     }
 

@@ -7,7 +7,8 @@ use domain::{
     catalog::KeyKind,
     code::RecoveryCode,
     id::WalletKey,
-    text::{ExternalUserId, Feature, IdempotencyKey},
+    limit::LimitState,
+    text::{ExternalUserId, Feature, IdempotencyKey, Member},
     wallet::{
         Owner,
         credit::Credit,
@@ -16,6 +17,7 @@ use domain::{
         feature::FeatureAction,
         forgive::Forgive,
         freeze::SetFrozen,
+        limits::SetLimits,
         pay::MintedCode,
     },
 };
@@ -24,7 +26,7 @@ use super::{Address, Handle, Scope, born};
 use crate::{
     answer::{CommandResult, Error, ForgiveAnswer, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CheckCaller, CreateCode, Read, ReplaceCode, Rotate, SetFeature},
+    wallet::{Caller, CheckCaller, CreateCode, Read, ReadLimits, ReplaceCode, Rotate, SetFeature},
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -58,6 +60,8 @@ operations! {
     credit: Credit => CommandResult;
     /// Sets or removes a wallet's own debt limit; setting it creates a missing user's wallet.
     limit_debt: SetDebtLimit => DebtState;
+    /// Replaces a wallet's own limits; creates a missing user's wallet. Returns those in force.
+    set_limits: SetLimits => Vec<LimitState>;
     /// Forgives a debt, all of it or a part.
     forgive: Forgive => ForgiveAnswer;
     /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.
@@ -99,6 +103,18 @@ impl Handle {
         let place = (external_key(scope.project, &user), Caller::External);
         let created = Some(born(scope, Owner::External(user)));
         self.ask_or_create(scope, place, created, Read).await
+    }
+
+    /// Reads the limits in force: all of them, or those of a member.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn limits(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        member: Option<Member>,
+    ) -> Result<Vec<LimitState>, Error> {
+        self.ask_at(scope, address, ReadLimits(member)).await
     }
 
     /// Reads a wallet.

@@ -1,7 +1,7 @@
 //! Keys of notes within their kind, as bytes: keys of one project or endpoint sort together.
 
 use domain::{
-    id::{ApprovalId, DeliveryId, EndpointId, KeyId, ProjectId, SessionId, UserId},
+    id::{ApprovalId, DeliveryId, EndpointId, KeyId, ProjectId, RateCardId, SessionId, UserId},
     text::PaymentId,
 };
 
@@ -34,7 +34,7 @@ macro_rules! ids {
 }
 
 ids!(
-    ProjectId, KeyId, EndpointId, DeliveryId, UserId, SessionId, ApprovalId
+    ProjectId, KeyId, EndpointId, DeliveryId, UserId, SessionId, ApprovalId, RateCardId
 );
 
 impl<O: NoteOwner, N: NoteKey> NoteKey for (O, N) {

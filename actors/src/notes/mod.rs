@@ -160,6 +160,19 @@ where
     with_prefix::<K>(handle, &owner.encode())
 }
 
+/// All folded notes of a kind whose keys begin with an owner's and with this number: the upper half of theirs.
+/// # Errors
+/// As [`all`].
+pub fn within<K: NoteKind<Key = (O, u64)>, O: NoteOwner>(
+    handle: &Handle,
+    (owner, upper): &(O, u32),
+) -> Result<Notes<K>, Error> {
+    with_prefix::<K>(
+        handle,
+        &[owner.encode(), upper.to_be_bytes().into()].concat(),
+    )
+}
+
 /// The body of one folded note, if it exists.
 /// # Errors
 /// As [`all`].

@@ -43,7 +43,7 @@ pub(crate) fn run_each<V: Command>(
         } in items
         {
             let admitted = caught.clone().and_then(|_| turn.admit(caller, V::ABSENT));
-            let result = admitted.and_then(|()| command.run(&mut turn));
+            let result = admitted.and_then(|()| turn.run(command));
             results.push((place, result));
         }
     }

@@ -54,7 +54,7 @@ impl<V: Command> Task for CommandTask<V> {
                 wallet.hand_over(None);
                 return Some(self);
             }
-            Ok(CatchUp::Up) => self.command.run(&mut turn),
+            Ok(CatchUp::Up) => turn.run(self.command),
             Err(error) => Err(error),
         };
         let reply = self.reply;

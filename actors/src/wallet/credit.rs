@@ -31,6 +31,7 @@ impl Command for Credit {
             applied,
             replayed: !applied,
             coverage: None,
+            rated: None,
             late: false,
         })
     }

@@ -6,16 +6,18 @@ use domain::{
 };
 
 use super::{Command, Turn};
-use crate::answer::{CommandResult, Error};
+use crate::answer::{CommandResult, Error, RatedCharge};
 
 impl Command for Deduct {
     type Answer = CommandResult;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
         let prior = turn.prior(RecordKey::Deduct(self.key.as_str()))?;
-        let limits = turn.debt_limits();
-        let decided = turn.wallet()?.deduct(self, prior.as_ref(), limits)?;
-        let uses_credits = decided.coverage.charged > 0 || decided.coverage.owed > 0;
+        let (rules, now) = (turn.use_rules(), turn.now());
+        let decided = turn.wallet()?.deduct(self, prior.as_ref(), rules, now)?;
+        // What stays below a credit is used, too.
+        let is_rated = decided.rate.is_some();
+        let uses_credits = is_rated || decided.coverage.charged > 0 || decided.coverage.owed > 0;
         meet(turn, decided, uses_credits)
     }
 }
@@ -30,6 +32,7 @@ pub(super) fn meet(
         product,
         coverage,
         late,
+        rate,
         change,
     } = decided;
     let now = change.is_some();
@@ -40,6 +43,7 @@ pub(super) fn meet(
         balance: turn.wallet()?.available(product),
         applied: now && uses_credits,
         replayed: !now,
+        rated: RatedCharge::of(rate.as_deref(), coverage.cost()),
         coverage: (!coverage.is_full()).then_some(coverage),
         late,
     })

@@ -4,13 +4,13 @@ use domain::{
     Rejection, Timestamp,
     history::{HoldSnapshot, HoldStatus, Record, RecordContent, RecordKey},
     id::HoldId,
-    wallet::{Decision, hold::PlaceHold},
+    wallet::{Change, Decision, hold::PlaceHold},
 };
 
 use super::{Command, Turn};
 use crate::{
     HoldAccess,
-    answer::{CommandResult, Error, HoldAnswer},
+    answer::{CommandResult, Error, HoldAnswer, RatedCharge},
 };
 
 impl Command for PlaceHold {
@@ -20,15 +20,23 @@ impl Command for PlaceHold {
         let id = self.id;
         let prior = turn.prior(RecordKey::Hold(self.key.as_str()))?;
         let closed = match prior.as_ref().map(|prior| &prior.fact) {
-            Some(RecordContent::HoldPlaced(placed, _)) => closing_record(turn, placed.id)?,
+            Some(RecordContent::HoldPlaced(placed, ..)) => closing_record(turn, placed.id)?,
             _ => None,
         };
-        let (wallet, limits) = (turn.wallet()?, turn.debt_limits());
-        match wallet.place_hold(self, (prior.as_ref(), closed.as_ref()), limits)? {
-            Decision::Replay(hold) => answer(turn, hold, true),
+        let (wallet, rules, now) = (turn.wallet()?, turn.use_rules(), turn.now());
+        match wallet.place_hold(self, (prior.as_ref(), closed.as_ref()), rules, now)? {
+            Decision::Replay(hold) => {
+                let rate = match prior.as_ref().map(|prior| &prior.fact) {
+                    Some(RecordContent::HoldPlaced(_, _, rate)) => rate.as_deref(),
+                    _ => None,
+                };
+                let rated = RatedCharge::of(rate, hold.amount);
+                answer(turn, hold, rated, true)
+            }
             Decision::Accept(change) => {
+                let rated = rated_by(&change);
                 turn.change(change)?;
-                open(turn, id)
+                open(turn, id, rated)
             }
         }
     }
@@ -71,7 +79,7 @@ impl Command for FindHold {
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
         let closed = closing_record(turn, self.0)?;
         let hold = turn.wallet()?.find_hold(&self.0, closed.as_ref())?;
-        answer(turn, hold, false)
+        answer(turn, hold, None, false)
     }
 }
 
@@ -97,6 +105,7 @@ impl Command for Release {
             applied: now,
             replayed: !now,
             coverage: None,
+            rated: None,
             late: false,
         })
     }
@@ -116,10 +125,10 @@ impl Command for Extend {
         let closed = closing_record(turn, hold)?;
         let wallet = turn.wallet()?;
         match wallet.extend(&hold, expires_at, closed.as_ref())? {
-            Decision::Replay(hold) => answer(turn, hold, false),
+            Decision::Replay(hold) => answer(turn, hold, None, false),
             Decision::Accept(change) => {
                 turn.change(change)?;
-                open(turn, hold)
+                open(turn, hold, None)
             }
         }
     }
@@ -129,19 +138,35 @@ pub(super) fn closing_record(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Rec
     turn.prior(RecordKey::HoldClosed(hold.serial))
 }
 
-pub(super) fn open(turn: &Turn<'_>, id: HoldId) -> Result<HoldAnswer, Error> {
+pub(super) fn open(
+    turn: &Turn<'_>,
+    id: HoldId,
+    rated: Option<RatedCharge>,
+) -> Result<HoldAnswer, Error> {
     let hold = turn.wallet()?.open_hold(&id);
-    answer(turn, hold.ok_or(Rejection::HoldNotFound)?, false)
+    answer(turn, hold.ok_or(Rejection::HoldNotFound)?, rated, false)
+}
+
+/// What a rate card set aside or drew by this change.
+pub(super) fn rated_by(change: &Change) -> Option<RatedCharge> {
+    match change {
+        Change::HoldPlaced { rate, amount, .. } | Change::HoldDrawn { rate, amount, .. } => {
+            RatedCharge::of(rate.as_deref(), *amount)
+        }
+        _ => None,
+    }
 }
 
 pub(super) fn answer(
     turn: &Turn<'_>,
     hold: HoldSnapshot,
+    rated: Option<RatedCharge>,
     replayed: bool,
 ) -> Result<HoldAnswer, Error> {
     Ok(HoldAnswer {
-        hold,
         balance: turn.wallet()?.available(hold.product),
+        hold,
+        rated,
         replayed,
     })
 }

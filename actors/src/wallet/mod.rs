@@ -19,6 +19,7 @@ mod inspect;
 mod instruction;
 mod leave_provider;
 mod ledger;
+mod limits;
 mod order;
 mod overdue_subscriptions;
 mod peek;
@@ -41,6 +42,7 @@ mod turn;
 use std::sync::Arc;
 
 use domain::{
+    limit::ProjectLimits,
     project_event::LowBalance,
     wallet::{FreeGrantRule, debt_limit::DebtLimit},
 };
@@ -58,6 +60,7 @@ pub use inspect::{AccountDetail, FeatureSource, WalletDetail};
 pub(crate) use instruction::{CloseInstruction, Instruct, LossByRefund};
 pub(crate) use leave_provider::EndWithProvider;
 pub(crate) use ledger::{RecentLedger, RecordQuery};
+pub(crate) use limits::{InspectLimits, ReadLimits};
 pub(crate) use order::FindOrders;
 pub(crate) use overdue_subscriptions::FindOverdueSubscriptions;
 pub(crate) use peek::{FindByKey, PeekWallet};
@@ -85,6 +88,8 @@ pub(crate) struct Rules {
     pub(crate) low_balances: Option<Arc<[LowBalance]>>,
     /// What external wallets may owe; `None` for nothing.
     pub(crate) debt_limits: Option<Arc<[DebtLimit]>>,
+    /// What the catalog limits; `None`: nothing.
+    pub(crate) limits: Option<Arc<ProjectLimits>>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub(crate) ahead_millis: i64,
 }

@@ -51,7 +51,7 @@ impl Command for FindByKey {
         }
         // A settled hold's entry is stored under the hold.
         if let Some(placed) = turn.prior(RecordKey::Hold(name))?
-            && let RecordContent::HoldPlaced(hold, _) = placed.fact
+            && let RecordContent::HoldPlaced(hold, ..) = placed.fact
             && let Some(closed) = turn.prior(RecordKey::HoldClosed(hold.id.serial))?
         {
             lines.extend(LedgerLine::of((id, key), closed));

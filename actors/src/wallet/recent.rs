@@ -158,7 +158,7 @@ impl EntryBlock {
 #[cfg(test)]
 mod tests {
     use domain::{
-        Amount, Timestamp,
+        Timestamp,
         history::{Entry as LedgerEntry, Reason, RecordContent, RecordKey},
         id::{ProductId, WalletKey},
         text::IdempotencyKey,
@@ -172,13 +172,15 @@ mod tests {
 
     /// A deduction under a key, as it went to the log.
     fn push(recent: &mut Recent, version: u64, key: &str, hash: u64) {
-        let (product, amount) = (ProductId(1), Amount::new(1).unwrap());
+        let product = ProductId(1);
         let key = IdempotencyKey::new(key).unwrap();
         let change = Change::Deducted {
             product,
-            amount,
+            amount: 1,
             key: key.clone(),
             meta: None,
+            rate: None,
+            counted: None,
         };
         let at = Timestamp(0);
         let record = Record {
@@ -193,6 +195,8 @@ mod tests {
                 key: Some(key),
                 meta: None,
                 expires_at: None,
+                rate: None,
+                counted: None,
             }),
         };
         let mut append = Append::default();

@@ -2,7 +2,7 @@
 
 use domain::{
     Rejection,
-    history::{RecordKey, Taker},
+    history::{EndedHold, Record, RecordKey, Taker},
     wallet::settle::{Late, Settle},
 };
 
@@ -25,14 +25,20 @@ impl Command for Settle {
             Some(_) => turn.prior(RecordKey::ReversedInAll(Taker::Hold(self.hold.serial)))?,
             None => None,
         };
-        let limits = turn.debt_limits();
+        let ended = late_key.and(closed).and_then(Record::ended_hold);
+        let order = match ended.and_then(EndedHold::last_order) {
+            Some(order) => turn.prior(RecordKey::Order(order))?,
+            None => None,
+        };
+        let rules = turn.use_rules();
         let wallet = turn.wallet()?;
         let drawn = wallet.find_hold(&self.hold, closed)?.drawn;
         let late = Late {
             deduction: deduction.as_ref(),
             reversed: reversed.as_ref(),
+            order: order.as_ref(),
         };
-        let decided = wallet.settle(self, closed, late, limits, turn.now())?;
+        let decided = wallet.settle(self, closed, late, rules, turn.now())?;
         let coverage = decided.coverage;
         let uses_credits = coverage.charged.saturating_add(coverage.owed) > drawn;
         meet(turn, decided, uses_credits)

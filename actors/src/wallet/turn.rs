@@ -5,9 +5,10 @@ use std::{borrow::Cow, sync::Arc};
 use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
+    limit::ProjectLimits,
     wallet::{
-        Change, Created, Event, FreeGrantRule, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN,
-        debt_limit::DebtLimit,
+        Change, Created, Event, FreeGrantRule, Owner, UseRules, Wallet,
+        catch_up::MAX_EVENTS_PER_TURN, debt_limit::DebtLimit,
     },
 };
 use persistence::History;
@@ -64,6 +65,25 @@ impl<'a> Turn<'a> {
 
     pub(super) fn debt_limits(&self) -> &'a [DebtLimit] {
         self.rules.debt_limits.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn use_rules(&self) -> UseRules<'a> {
+        static NONE: ProjectLimits = ProjectLimits::NONE;
+        UseRules {
+            debts: self.debt_limits(),
+            limits: self.rules.limits.as_deref().unwrap_or(&NONE),
+        }
+    }
+
+    /// Runs a command. What is logged of a refusal is logged.
+    pub(super) fn run<V: Command>(&mut self, command: V) -> Result<V::Answer, Error> {
+        let answer = command.run(self);
+        if let Err(Error::Rejected(refusal)) = &answer
+            && let Some(change) = refusal.logged()
+        {
+            self.change(change)?;
+        }
+        answer
     }
 
     /// The wallet as it is once it has caught up with the clock, and the records of what is due. Nothing is logged.

@@ -1,7 +1,7 @@
 //! Disk space compared with the ledger itself, after ten million mixed operations.
 
 use domain::{
-    Amount, Timestamp,
+    Timestamp,
     history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
     id::{HoldId, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
@@ -95,6 +95,8 @@ fn entry(delta: i64, reason: Reason, meta: Option<&str>) -> Result<Entry> {
         key: Some(key()?),
         meta: meta.map(Meta::new).transpose().context("meta")?,
         expires_at: None,
+        rate: None,
+        counted: None,
     })
 }
 
@@ -117,7 +119,7 @@ fn hold(status: HoldStatus) -> Result<RecordContent> {
             wallet: WalletKey([0xff; 16]),
         },
         product: ProductId(u128::MAX),
-        amount: Amount::new(1).context("an amount")?,
+        amount: 1,
         status,
         settled: 0,
         expires_at: Timestamp(1_800_000_000_000),
@@ -127,9 +129,11 @@ fn hold(status: HoldStatus) -> Result<RecordContent> {
         rotations: 0,
         owed: 0,
         uncovered: 0,
+        rate: None,
+        counted: None,
     };
     Ok(match status {
-        HoldStatus::Open => RecordContent::HoldPlaced(facts, key()?),
+        HoldStatus::Open => RecordContent::HoldPlaced(facts, key()?, None),
         _ => RecordContent::HoldSettled(facts, None, Vec::new()),
     })
 }

@@ -4,7 +4,7 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 type Part = LanguageModelV3StreamPart;
 
 /** The price, as a provider's metadata. */
-export type Metadata = Record<string, Record<string, number | boolean>>;
+export type Metadata = Record<string, Record<string, number | boolean | string>>;
 
 /** So long a reader may pause before they count as gone. */
 const READER_TIMEOUT_MS = 300_000;

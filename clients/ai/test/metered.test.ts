@@ -4,7 +4,7 @@ import { generateText, streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3, convertArrayToReadableStream } from 'ai/test';
 import { isScripError } from '@scrip-wallet/server';
 import { describe, expect, it, vi } from 'vitest';
-import { metered, type Metering } from '../src/index.js';
+import { metered, type ByCost, type Metering } from '../src/index.js';
 import { books } from './books.js';
 
 const usage = (input: number | undefined, output: number | undefined): LanguageModelV3Usage => ({
@@ -27,8 +27,8 @@ const generating = (used = usage(10, 5)) =>
   });
 
 /** A credit for each token that comes out, and one for ten that go in. */
-const cost: Metering['cost'] = ({ inputTokens, outputTokens }) => inputTokens / 10 + outputTokens;
-const rules = (service: ReturnType<typeof books>, more: Partial<Metering> = {}): Metering => ({
+const cost: ByCost['cost'] = ({ inputTokens, outputTokens }) => inputTokens / 10 + outputTokens;
+const rules = (service: ReturnType<typeof books>, more: Partial<Metering & ByCost> = {}): Metering => ({
   scrip: service.scrip,
   wallet: { externalUserId: 'ann' },
   hold: 20,

@@ -1,5 +1,5 @@
 // What calls of the browser client take.
-import type { CallOptions, Holdings, HttpOptions, Loose, components } from '@scrip-wallet/core';
+import type { CallOptions, Charge, Holdings, HttpOptions, Rated, UsageFormat, components } from '@scrip-wallet/core';
 import type { SessionSource } from './session.js';
 import type { CodeStorage } from './storage.js';
 
@@ -14,11 +14,14 @@ export interface ScripOptions extends HttpOptions {
   session?: SessionSource | undefined;
 }
 
+type Spent<T> = Omit<T, 'idempotencyKey' | keyof Charge> & { amount: number; idempotencyKey?: string | undefined };
 /** A key is made where none is given; it is on the error of a call that failed. */
-export type DeductInput = Loose<Schemas['DeductByCode'], 'idempotencyKey'>;
+export type DeductInput = Omit<Spent<Schemas['DeductExternal']>, 'externalUserId' | 'productId'> & { productId: string };
 /** As for a deduction; `productId` may be left out where the project has one product with a credit unit. */
-export type HoldInput = Loose<Schemas['PlaceHold'], 'idempotencyKey'>;
-export type SettleInput = Schemas['SettleHold'];
+export type HoldInput = Spent<Schemas['PlaceHold']>;
+export type SettleInput = Omit<Schemas['SettleHold'], keyof Charge> & { amount: number };
+/** What an estimate is about. */
+export type EstimateInput = Rated & ({ usage?: undefined } | { usageFormat: UsageFormat });
 export type ExtendInput = Schemas['ExtendHold'];
 export type CheckoutInput = Omit<Schemas['Checkout'], 'code' | 'externalUserId' | 'idempotencyKey'> & {
   /** Made where none is given: for 24 hours the same checkout is answered under it. */

@@ -3,13 +3,14 @@ import {
   wholeSubscription,
 } from '@scrip-wallet/core';
 import type {
-  Call, CallOptions, Checkout, Deduction, Hold, Holdings, Identity, LedgerEntry, LedgerFilter, Order, Page,
-  PlacedHold, Portal, Product, Released, Subscription, Wallet, components,
+  Bucket, Call, CallOptions, Checkout, Deduction, Estimate, Hold, Holdings, Identity, LedgerEntry, LedgerFilter, Limit, LimitsQuery, Order, Page,
+  PlacedHold, Portal, Product, RateCard, Released, Subscription, UsageQuery, Wallet, components,
 } from '@scrip-wallet/core';
 import { StoredCode } from './code.js';
 import type {
   CheckoutInput,
   DeductInput,
+  EstimateInput,
   ExtendInput,
   HoldInput,
   OpenWallet,
@@ -68,6 +69,16 @@ export class Scrip {
   /** What is for sale. */
   async products(options?: CallOptions): Promise<Product[]> {
     return (await this.#http.call<{ products: Product[] }>('GET', '/products', options)).products;
+  }
+
+  /** What things cost. */
+  async rateCards(options?: CallOptions): Promise<RateCard[]> {
+    return (await this.#http.call<{ rateCards: RateCard[] }>('GET', '/rate-cards', options)).rateCards;
+  }
+
+  /** What a use would cost by a rate card, and where a wallet is open whether it has enough. Charges nothing. */
+  async estimate(input: EstimateInput, options?: CallOptions): Promise<Estimate> {
+    return this.#ifStored((wallet) => this.#http.call('POST', '/estimate', { ...options, body: { ...input, ...wallet }, repeatable: true }));
   }
 
   /** The stored recovery code; null where there is none, or it no longer works. */
@@ -160,7 +171,7 @@ export class Scrip {
   /** Takes credits from the wallet, once for each key. */
   async deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
     const isOwn = input.idempotencyKey == null;
-    const body = keyed(input, 'productId amount meta onShortfall');
+    const body = keyed(input, 'productId amount member meta onShortfall');
     const answer = await this.#spend<Deduction>('deduct', body, options);
     // A repeat under a key made here is this call's, whose first answer was lost.
     return isOwn ? { ...answer, deducted: true } : answer;
@@ -168,7 +179,7 @@ export class Scrip {
 
   /** Sets credits aside for work whose cost is known only afterwards. */
   async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
-    return this.#spend('holds', keyed(input, 'productId amount meta expiresInSeconds'), options);
+    return this.#spend('holds', keyed(input, 'productId amount member meta expiresInSeconds'), options);
   }
 
   async getHold(holdId: string, options?: CallOptions): Promise<Hold> {
@@ -203,19 +214,22 @@ export class Scrip {
     return entries((cursor) => this.ledger({ ...MAX_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
+  /** The limits of what may be used, with what is used, held and left of each; those about each member count the one that is named. */
+  async limits(query: LimitsQuery = {}, options?: CallOptions): Promise<Limit[]> {
+    return (await this.#atWallet('/limits', (path) => this.#http.call<{ limits: Limit[] }>('GET', path, { ...options, query }))).limits;
+  }
+
+  /** What was granted and used, hour by hour, by days or months of UTC, oldest first. With a session. */
+  async usage(query: Omit<UsageQuery, 'externalUserId'> = {}, options?: CallOptions): Promise<Bucket[]> {
+    return (await this.#http.call<{ buckets: Bucket[] }>('GET', '/usage', { ...options, query })).buckets;
+  }
+
   /** Opens a checkout. Where to send the buyer is in `url`. */
   async checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout> {
     const { code, ...rest } = keyed(input);
     const buy = (wallet: { code?: string }) => this.#http.call<Checkout>('POST', '/checkout', { ...options, body: { ...rest, ...wallet } });
-    const stored = code === undefined ? await this.code() : null;
-    if (stored === null) return buy(code ? { code: code.trim() } : {});
-    try {
-      return await this.#code.ask(stored, () => buy({ code: stored }));
-    } catch (error) {
-      // A stored code that no longer works does not stop a purchase: the payment makes a wallet.
-      if (!isScripError(error, 'wallet_not_found')) throw error;
-      return buy({});
-    }
+    // A stored code that no longer works does not stop a purchase: the payment makes a wallet.
+    return code === undefined ? this.#ifStored(buy) : buy(code ? { code: code.trim() } : {});
   }
 
   /**
@@ -321,6 +335,18 @@ export class Scrip {
     const code = await this.#code.get();
     if (code === null) throw new ScripError('no_wallet', 'There is no wallet yet.');
     return code;
+  }
+
+  /** Asks with the stored code, and without one where it no longer works. */
+  async #ifStored<T>(ask: (wallet: { code?: string }) => Promise<T>): Promise<T> {
+    const code = await this.code();
+    if (code === null) return ask({});
+    try {
+      return await this.#code.ask(code, () => ask({ code }));
+    } catch (error) {
+      if (!isScripError(error, 'wallet_not_found')) throw error;
+      return ask({});
+    }
   }
 
   #needsCode(): void {

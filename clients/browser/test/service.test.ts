@@ -1,7 +1,7 @@
 // Against the service itself; what needs a real browser is in chromium.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { startService, type Service } from '@scrip-wallet/kit';
-import { Scrip, ScripError, browserStorage, isScripError, type CodeStorage, type OpenWallet, type ScripOptions, type Wallet } from '../src/index.js';
+import { Scrip, ScripError, browserStorage, isScripError, type CodeStorage, type OpenWallet, type ScripOptions, type Session, type Wallet } from '../src/index.js';
 
 let service: Service;
 beforeAll(async () => {
@@ -32,11 +32,13 @@ const funded = async (amount: number, more: Partial<ScripOptions> = {}) => {
   await give(code, amount);
   return scrip;
 };
-const give = async (code: string, amount: number) => {
-  const body = JSON.stringify({ code, productId: service.product, amount, idempotencyKey: crypto.randomUUID() });
+const give = (code: string, amount: number) => server('POST', '/credit', { code, productId: service.product, amount, idempotencyKey: crypto.randomUUID() });
+/** Asks as a server does. */
+const server = async <T = unknown>(method: string, path: string, body: object): Promise<T> => {
   const headers = { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' };
-  const reply = await fetch(`${service.baseUrl}/api/v1/credit`, { method: 'POST', headers, body });
+  const reply = await fetch(`${service.baseUrl}/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
   expect(reply.status).toBe(200);
+  return (await reply.json()) as T;
 };
 
 describe('a key', () => {
@@ -263,6 +265,30 @@ describe('credits', () => {
     expect(await refusal(scrip.settle(second.holdId, { amount: 1 }))).toMatchObject({ code: 'hold_closed' });
   });
 
+  it('may be limited, which a page can read', async () => {
+    const limits = [{ scope: 'member:*', amount: 4, window: 'day' }];
+    const scrip = await funded(100);
+    await server('PUT', `/wallets/${await scrip.code()}/limits`, { limits });
+    await scrip.deduct({ productId: service.product, amount: 3, member: 'ann' });
+    expect(await scrip.limits({ member: 'ann' })).toMatchObject([{ scope: 'member:*', used: 3, remaining: 1, resetsAt: expect.any(String) }]);
+    expect(await refusal(scrip.hold({ productId: service.product, amount: 2, member: 'ann' }))).toMatchObject({ code: 'limit_exceeded', limit: { used: 3 } });
+    // As does the page of a user who is signed in, of their own wallet.
+    await server('PUT', '/wallets/external/limits', { externalUserId: 'limited', limits });
+    const session = () => server<Session>('POST', '/sessions', { externalUserId: 'limited' });
+    expect(await client({ publishableKey: undefined, session }).limits()).toMatchObject([{ scope: 'member:*', amount: 4 }]);
+  });
+
+  it('are counted by day, for the page of a user who is signed in', async () => {
+    const externalUserId = 'counted';
+    await server('POST', '/credit', { externalUserId, productId: service.product, amount: 10, idempotencyKey: 'first' });
+    await server('POST', '/wallets/external/deduct', { externalUserId, amount: 3, member: 'ann', idempotencyKey: 'second' });
+    const session = () => server<Session>('POST', '/sessions', { externalUserId });
+    const days = await client({ publishableKey: undefined, session }).usage({ groupBy: 'member' });
+    expect(days).toHaveLength(30);
+    expect(days.at(-1)).toMatchObject({ granted: 10, deducted: 3, groups: [{ key: 'ann', credits: 3 }] });
+    expect(await refusal((await funded(1)).usage())).toMatchObject({ code: 'secret_key_required' });
+  });
+
   it('are all in the ledger', async () => {
     const scrip = await funded(10);
     for (let n = 0; n < 4; n++) await scrip.deduct({ productId: service.product, amount: 1 });
@@ -271,6 +297,36 @@ describe('credits', () => {
     expect(balances).toEqual([6, 7, 8, 9, 10]);
     const page = await scrip.ledger({ reason: 'manual' });
     expect(page).toMatchObject({ items: [{ delta: 10 }], nextCursor: null });
+  });
+});
+
+describe('a rate card', () => {
+  const use = { rateCard: 'page', attributes: { kind: 'image' }, quantities: { image: 3 } };
+  beforeAll(async () => {
+    const rates = [{ match: { kind: 'image' }, unitPrices: { image: '2.5', input: '1' } }];
+    await service.admin('PUT', `/projects/${service.project}/rate-cards/page`, { productId: service.product, rates });
+  });
+
+  it('is read', async () => {
+    expect((await client().rateCards()).map(({ slug, rates }) => [slug, rates[0]?.unitPrices?.['image']])).toEqual([['page', '2.5']]);
+  });
+
+  it('says what a use would cost, and whether the wallet that is open has enough', async () => {
+    const nobody = client();
+    expect(await nobody.estimate(use)).toMatchObject({ amount: 8, cost: '7.5', lines: [{ unit: 'image', quantity: 3, unitPrice: '2.5' }] });
+    expect(await nobody.code()).toBeNull();
+    expect(await (await funded(7)).estimate(use)).toMatchObject({ amount: 8, balance: 7, affordable: false });
+    expect(await (await funded(8)).estimate(use)).toMatchObject({ balance: 8, affordable: true });
+    const usage = { prompt_tokens: 4, completion_tokens: 0 };
+    expect(await nobody.estimate({ rateCard: 'page', attributes: { kind: 'image' }, usage, usageFormat: 'openai.chat' })).toMatchObject({ cost: '4' });
+    // @ts-expect-error: whose usage object is it?
+    await expect(nobody.estimate({ rateCard: 'page', attributes: { kind: 'image' }, usage })).rejects.toMatchObject({ param: 'usageFormat' });
+  });
+
+  it('prices also where the stored code no longer works', async () => {
+    const kept = storage({ code: 'BRIEF-ABCD-EFGH-JKMN' });
+    const answer = await client({ storage: kept }).estimate(use);
+    expect([answer.amount, answer.balance]).toEqual([8, undefined]);
   });
 });
 

@@ -51,6 +51,8 @@ export interface components {
              * @description Credits bought, given by hand and for free.
              */
             granted: number;
+            /** @description The same by what `groupBy` says, the most used first. */
+            groups?: components["schemas"]["UsageGroup"][] | null;
             /**
              * Format: int64
              * @description Credits taken for refunds and disputes, less what was given back.
@@ -204,18 +206,49 @@ export interface components {
              */
             owed: number;
         };
-        /** @description Credits to use up. */
-        Deduct: {
-            amount: components["schemas"]["Amount"];
+        Deduct: ({
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
              *     except in a batch.
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
+            member?: components["schemas"]["Member"] | null;
             meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
             productId?: components["schemas"]["ProductId"] | null;
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
         } & ({
+            /** @description Needed unless `rateCard` is there. */
+            amount: components["schemas"]["Amount"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        })) & ({
             code?: null;
             externalUserId: components["schemas"]["ExternalUserId"];
         } | {
@@ -234,23 +267,65 @@ export interface components {
         DeductBatchResults: {
             results: components["schemas"]["DeductBatchResult"][];
         };
-        /** @description Credits to use up. */
+        /** @description Credits to use up: an amount, or what a rate card prices. */
         DeductByCode: {
-            amount: components["schemas"]["Amount"];
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
              *     except in a batch.
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
+            member?: components["schemas"]["Member"] | null;
             meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
+            productId?: components["schemas"]["ProductId"] | null;
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /** @description Needed unless `rateCard` is there. */
+            amount: components["schemas"]["Amount"];
+            /**
+             * @description The product whose credits to use; may be left out where the project has exactly one product
+             *     that holds credits, and with a rate card.
+             */
             productId: components["schemas"]["ProductId"];
-        };
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
         /**
          * @description The result of a deduction or of settling a hold. `charged`, `owed` and `uncovered` are there where the request said what to do
          *     with a shortfall, and where there was one.
          */
         Deducted: {
+            /**
+             * Format: int64
+             * @description What a rate card charged, in whole credits; with a `rateCard`, as are the next two.
+             */
+            amount?: number | null;
             /**
              * Format: int64
              * @description Credits that can be spent now.
@@ -262,6 +337,11 @@ export interface components {
              *     amount.
              */
             charged?: number | null;
+            /**
+             * @description The exact cost, as a decimal number of credits.
+             * @example 0.4122
+             */
+            cost?: string | null;
             /** @description Whether this very request took credits; false on a repeat. */
             deducted: boolean;
             /** @description Whether the hold had expired, and this was done as a deduction under its key; left out where it had not. */
@@ -272,24 +352,66 @@ export interface components {
              */
             owed?: number | null;
             /**
+             * Format: int32
+             * @description The version of the card that priced it.
+             */
+            rateVersion?: number | null;
+            /**
              * Format: int64
              * @description Credits that could neither be charged nor owed.
              */
             uncovered?: number | null;
+            /**
+             * @description Counts in `usage` that this server does not know, and so did not price; left out where there were none. The
+             *     entry's `meta` names them, too.
+             */
+            unpricedUsage?: string[];
         };
-        /** @description Credits to use up. */
+        /** @description Credits to use up: an amount, or what a rate card prices. */
         DeductExternal: {
-            amount: components["schemas"]["Amount"];
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             externalUserId: components["schemas"]["ExternalUserId"];
             /**
              * @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
              *     except in a batch.
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
+            member?: components["schemas"]["Member"] | null;
             meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
             productId?: components["schemas"]["ProductId"] | null;
-        };
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /** @description Needed unless `rateCard` is there. */
+            amount: components["schemas"]["Amount"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
         DiscountCode: string;
         /** @description A buyer's bank asks for an order's money back, or asks what the payment was for. */
         Dispute: {
@@ -311,24 +433,61 @@ export interface components {
             /** @description Once it is closed: whether the money is back, or was never taken. */
             won?: boolean | null;
         };
-        /** @description Credits to charge. */
+        /** @description What to charge: an amount, or what a rate card prices. */
         DrawHold: {
-            /** @description Credits that the work cost since the last draw. */
-            amount: components["schemas"]["Amount"];
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Names the operation: it is applied once, whichever of the wallet's holds it is for. The header
              *     `Idempotency-Key` may stand in for it.
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             meta?: components["schemas"]["Meta"] | null;
-        };
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /** @description Credits that the work cost since the last draw. Needed unless `rateCard` is there. */
+            amount: components["schemas"]["Amount"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
         /** @description What a draw left of its hold. */
         DrawnHold: {
+            /**
+             * Format: int64
+             * @description What a rate card charged, in whole credits; with a `rateCard`, as are the next two.
+             */
+            amount?: number | null;
             /**
              * Format: int64
              * @description Credits that can be spent now.
              */
             balance: number;
+            /** @description The exact cost, as a decimal number of credits. */
+            cost?: string | null;
             /** @description Whether this very request charged credits; false on a repeat. */
             deducted: boolean;
             /**
@@ -341,6 +500,11 @@ export interface components {
              * @description Credits that the hold still sets aside.
              */
             held: number;
+            /**
+             * Format: int32
+             * @description The version of the card that priced it.
+             */
+            rateVersion?: number | null;
         };
         /** @example ann@mail.example */
         Email: string;
@@ -372,6 +536,7 @@ export interface components {
              * @example /docs/errors#invalid_request
              */
             docs?: string | null;
+            limit?: components["schemas"]["LimitState"] | null;
             /** @description What went wrong, as a person reads it: one plain sentence. */
             message: string;
             openInvoice?: components["schemas"]["OpenInvoice"] | null;
@@ -380,6 +545,11 @@ export interface components {
              * @example items[3].amount
              */
             param?: string | null;
+            /**
+             * @description What the restricted key would need; with `permission_missing`.
+             * @example refund
+             */
+            permission?: string | null;
             /** @description Active prices that would cover the shortfall. */
             prices?: components["schemas"]["Price"][] | null;
             /** @description The product whose balance fell short. */
@@ -412,6 +582,107 @@ export interface components {
              */
             shortfall?: number | null;
         };
+        /** @description What a use would cost. Nothing is charged. */
+        Estimate: {
+            /** @description Whether they cover the amount. */
+            affordable?: boolean | null;
+            /**
+             * Format: int64
+             * @description In whole credits, rounded up.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Credits of the wallet that can be spent now, if one is named.
+             */
+            balance?: number | null;
+            /** @description Exactly, as a decimal number of credits. */
+            cost: string;
+            /** @description What each unit contributes. */
+            lines: components["schemas"]["EstimateLine"][];
+            /**
+             * Format: int32
+             * @description The version of the card.
+             */
+            rateVersion: number;
+        };
+        /** @description What one unit contributes to a cost. */
+        EstimateLine: {
+            /** @description Exactly, as a decimal number of credits. */
+            cost: string;
+            /**
+             * Format: int64
+             * @description What the price is for.
+             */
+            per: number;
+            /**
+             * Format: int64
+             * @description How much of it.
+             */
+            quantity: number;
+            /** @description The unit's name. */
+            unit: string;
+            /** @description Credits of `per` units. */
+            unitPrice: string;
+        };
+        EstimateRequest: ({
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Which provider's `usage` it is. */
+            usageFormat: components["schemas"]["UsageFormat"];
+        })) & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        } | {
+            code?: null;
+            externalUserId?: null;
+        });
         /** @description Something that happened. Its content was fixed then: it is the same whenever and however it is read. */
         Event: {
             /** @description What it says, by its type. */
@@ -427,7 +698,7 @@ export interface components {
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             type: components["schemas"]["EventType"];
-        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["FeaturesChanged"]);
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["LimitAlert"] | components["schemas"]["LimitReached"] | components["schemas"]["FeaturesChanged"]);
         /** @description Events, oldest first. */
         Events: {
             events: components["schemas"]["Event"][];
@@ -439,7 +710,7 @@ export interface components {
          * @example order.paid
          * @enum {string}
          */
-        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "wallet.frozen" | "wallet.thawed" | "features.changed" | (string & {});
+        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "wallet.frozen" | "wallet.thawed" | "limit.alert" | "limit.reached" | "features.changed" | (string & {});
         /** @description How long a hold lasts from now. */
         ExtendHold: {
             /** @description Seconds from now until the credits come back by themselves. */
@@ -643,16 +914,47 @@ export interface components {
             /** @description Active and past-due subscriptions. */
             subscriptions: components["schemas"]["Subscription"][];
         };
-        /** @description Credits to set aside. */
-        HoldItem: {
-            amount: components["schemas"]["Amount"];
+        HoldItem: ({
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
             /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             maxOverrun?: components["schemas"]["Whole"] | null;
+            member?: components["schemas"]["Member"] | null;
             meta?: components["schemas"]["Meta"] | null;
             productId?: components["schemas"]["ProductId"] | null;
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
         } & ({
+            /** @description Needed unless `rateCard` is there. */
+            amount: components["schemas"]["Amount"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        })) & ({
             code?: null;
             externalUserId: components["schemas"]["ExternalUserId"];
         } | {
@@ -668,13 +970,15 @@ export interface components {
         IdempotencyKey: string;
         /** @description Whose key or session it is. */
         Identity: {
+            /** @description What a restricted key may do; left out for all others. */
+            can?: string[] | null;
             /** @description The key's identifier: `key_…`; left out for a session. */
             keyId?: string | null;
             /**
-             * @description `publishable`, `secret` or `session`
+             * @description `publishable`, `secret`, `restricted` or `session`
              * @example publishable
              */
-            keyKind: "publishable" | "secret" | "session" | (string & {});
+            keyKind: "publishable" | "secret" | "restricted" | "session" | (string & {});
             /**
              * @description `credit_codes` or `external_users`
              * @example credit_codes
@@ -719,21 +1023,131 @@ export interface components {
             /** @description The entry's identifier: `led_…` */
             id: string;
             idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
+            /** @description The member who used them, if the request named one. */
+            member?: string | null;
             meta?: components["schemas"]["Meta"] | null;
             /** @description The order behind the change. */
             orderId?: string | null;
             /** @description The product of the credits. */
             productId: string;
+            rate?: components["schemas"]["RatedUse"] | null;
             /** @description Why: `purchase`, `deduction`, `free_grant`, `manual`, `refund`, `expiry`, `reversal` or `forgiveness`. */
             reason: components["schemas"]["Reason"];
             /** @description The deduction that the credits were taken by, of a reversal by hand: `led_…` */
             reverses?: string | null;
         };
+        /** @description How much may be used of a wallet, by whom, for what, in which time. */
+        Limit: {
+            /** @description At which percentages of the amount to alert. */
+            alertsAt?: number[];
+            /**
+             * Format: int64
+             * @description The most that may be used in a window.
+             */
+            amount: number;
+            /** @description The product whose credits count; of all where it is left out. */
+            productId?: string | null;
+            /**
+             * @description Whose use counts together, or for what: `wallet`, `member:alice`, `member:*` (each), `feature:image`,
+             *     `feature:*`, `key:key_…`, `key:*`.
+             * @example member:*
+             */
+            scope: string;
+            /**
+             * @description Where its calendar is.
+             * @example UTC
+             */
+            timeZone?: string;
+            /**
+             * @description What is counted: `credits` or `operations`.
+             * @example credits
+             */
+            unit?: string;
+            /**
+             * @description In which time.
+             * @example month
+             */
+            window: string;
+        };
+        /** @description What `limit.alert` says. */
+        LimitAlert: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The limit as it was then, with `limit.alert` and `limit.reached`. */
+                limit: components["schemas"]["LimitState"];
+                /**
+                 * Format: int32
+                 * @description The percentage of its amount that was passed, with `limit.alert`.
+                 */
+                percent: number;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "limit.alert" | (string & {});
+        };
+        /** @description What `limit.reached` says. */
+        LimitReached: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The limit as it was then, with `limit.alert` and `limit.reached`. */
+                limit: components["schemas"]["LimitState"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "limit.reached" | (string & {});
+        };
+        /** @description A wallet's limits. */
+        Limits: {
+            /** @description Those in force: its own, those of its subscriptions, those of products. */
+            limits: components["schemas"]["LimitState"][];
+        };
+        /**
+         * @description Whose use counts together, or for what.
+         * @example wallet
+         * @example member:alice
+         * @example member:*
+         * @example feature:image
+         * @example key:*
+         */
+        LimitScope: string;
+        /** @description A limit with what its window counts so far. */
+        LimitState: components["schemas"]["Limit"] & {
+            /**
+             * Format: int64
+             * @description What open holds set aside.
+             */
+            held: number;
+            /**
+             * Format: int64
+             * @description How much more may be used.
+             */
+            remaining: number;
+            resetsAt: components["schemas"]["Instant"] | null;
+            /** @description Where it comes from: `wallet`, `subscription` or `product`. */
+            source: string;
+            /**
+             * Format: int64
+             * @description What was used in the window. A pattern by itself has none.
+             */
+            used: number;
+            windowStart: components["schemas"]["Instant"] | null;
+        };
+        /** @enum {string} */
+        LimitUnit: "credits" | "operations";
+        /** @enum {string} */
+        LimitWindow: "hour" | "day" | "week" | "month" | "year" | "lifetime";
         /**
          * @description A language tag (BCP 47) of at most 100 characters, or auto.
          * @example en-US
          */
         Locale: string;
+        /**
+         * @description One of those who share the wallet, by an id of the caller's own: limits count what each uses.
+         * @example user_7
+         */
+        Member: string;
         /** @description An event as the body of a webhook; its identifier is in a header. */
         Message: {
             /** @description What it says, by its type. */
@@ -747,7 +1161,7 @@ export interface components {
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             type: components["schemas"]["EventType"];
-        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["FeaturesChanged"]);
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["LimitAlert"] | components["schemas"]["LimitReached"] | components["schemas"]["FeaturesChanged"]);
         /** @description A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most 64 deep. */
         Meta: {
             [key: string]: unknown;
@@ -755,6 +1169,19 @@ export interface components {
         /** @description What the shop wants to remember of the order: up to 20 pairs of texts, of 11 KiB together. */
         Metadata: {
             [key: string]: string;
+        };
+        /** @description How much may be used of a wallet, by whom, for what, in which time. */
+        NewLimit: {
+            /** @description At which percentages of the amount to alert, once a window; at most 5. */
+            alertsAt?: components["schemas"]["WholeFrom1To100"][] | null;
+            /** @description The most that may be used; 0 for nothing. */
+            amount: components["schemas"]["Whole"];
+            productId?: components["schemas"]["ProductId"] | null;
+            scope: components["schemas"]["LimitScope"];
+            timeZone?: components["schemas"]["TimeZoneName"] | null;
+            unit?: components["schemas"]["LimitUnit"] | null;
+            /** @description In which time; calendar windows of `timeZone`. */
+            window: components["schemas"]["LimitWindow"];
         };
         /**
          * @description Whose session, how long, and what for. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
@@ -987,10 +1414,17 @@ export interface components {
              * @description Credits that can be spent now.
              */
             balance: number;
+            /** @description The exact cost by a rate card, as a decimal number of credits; with a `rateCard`, as is the next. */
+            cost?: string | null;
             /** @description When it expires and its credits come back. */
             expiresAt: components["schemas"]["Instant"];
             /** @description The hold's identifier: `hold_…` */
             holdId: string;
+            /**
+             * Format: int32
+             * @description The version of the card that priced it, and prices what is drawn and settled.
+             */
+            rateVersion?: number | null;
             /**
              * @description Whether an earlier request placed it: in the results of a batch, which have no header to say so. Left out
              *     where none did.
@@ -1002,27 +1436,91 @@ export interface components {
              */
             status: string;
         };
-        /** @description Credits to set aside. */
+        /** @description Credits to set aside: an amount, or what a rate card prices, rounded up. */
         PlaceHold: {
-            amount: components["schemas"]["Amount"];
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
             /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             maxOverrun?: components["schemas"]["Whole"] | null;
+            member?: components["schemas"]["Member"] | null;
             meta?: components["schemas"]["Meta"] | null;
             productId?: components["schemas"]["ProductId"] | null;
-        };
-        /** @description Credits to set aside. */
-        PlaceHoldExternal: {
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /** @description Needed unless `rateCard` is there. */
             amount: components["schemas"]["Amount"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
+        /** @description Credits to set aside: an amount, or what a rate card prices, rounded up. */
+        PlaceHoldExternal: {
+            amount?: components["schemas"]["Amount"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
             externalUserId: components["schemas"]["ExternalUserId"];
             /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             maxOverrun?: components["schemas"]["Whole"] | null;
+            member?: components["schemas"]["Member"] | null;
             meta?: components["schemas"]["Meta"] | null;
             productId?: components["schemas"]["ProductId"] | null;
-        };
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /** @description Needed unless `rateCard` is there. */
+            amount: components["schemas"]["Amount"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
         /** @description A portal for one customer. */
         Portal: {
             /** @description Where to send the customer, soon: the address works for a short time. */
@@ -1077,6 +1575,20 @@ export interface components {
         };
         /** @example price_01jd3v8q6pf6r9x3v1m2k4c5d7 */
         PriceId: string;
+        /** @description Prices of a rate above a quantity of one unit. */
+        PriceTier: {
+            /**
+             * Format: int64
+             * @description The quantity that has to be passed.
+             */
+            from: number;
+            /** @description The unit; `input` counts cached and written input as well. */
+            unit: string;
+            /** @description Credits of `per` units. A unit that they leave out keeps its price. */
+            unitPrices: {
+                [key: string]: string;
+            };
+        };
         /** @description A product with its active prices. */
         Product: {
             /** @description What its credits are called; null when it holds none. */
@@ -1102,6 +1614,100 @@ export interface components {
         Products: {
             /** @description Active products, in the order in which they were made. */
             products: components["schemas"]["Product"][];
+        };
+        /** @description The limits of one wallet. */
+        PutLimits: {
+            /** @description All of the wallet's own limits, in place of those that it had; at most 50. */
+            limits: components["schemas"]["NewLimit"][];
+        };
+        /** @description The limits of one wallet. */
+        PutLimitsExternal: {
+            externalUserId: components["schemas"]["ExternalUserId"];
+            /** @description All of the wallet's own limits, in place of those that it had; at most 50. */
+            limits: components["schemas"]["NewLimit"][];
+        };
+        /**
+         * @description What units cost for things with some attributes. Of those that match, the one that names most attributes
+         *     counts; then the one with most exact ones; then the one whose texts are longest together.
+         */
+        Rate: {
+            /** @description Prices for all that was used where the quantity of a unit passes a bound: the greatest that applies. */
+            above?: components["schemas"]["PriceTier"][];
+            /** @description Whether it costs nothing, which only this says. */
+            free?: boolean;
+            /**
+             * @description The attributes that it is for, at most 8, each exact or with a `*` at its end; `{}` is for all things.
+             * @example {
+             *       "model": "claude-sonnet-4*"
+             *     }
+             */
+            match: {
+                [key: string]: string;
+            };
+            /** @description The least credits of a deduction or a whole settlement. */
+            minimum?: string | null;
+            /**
+             * Format: int64
+             * @description A power of ten up to 10^9; 1 when left out.
+             * @example 1000
+             */
+            per?: number;
+            /**
+             * @description Credits of `per` units: decimal numbers with at most nine digits after the point, for 1 to 32 units.
+             * @example {
+             *       "cachedInput": "0.3",
+             *       "input": "3",
+             *       "output": "15"
+             *     }
+             */
+            unitPrices?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A version of a rate card: what things cost in credits. */
+        RateCard: {
+            /** @description When it was made. */
+            createdAt: components["schemas"]["Instant"];
+            /** @description When it begins to count. */
+            effectiveFrom: components["schemas"]["Instant"];
+            /** @description The product whose credits these are. */
+            productId: string;
+            /** @description What things cost by it. */
+            rates: components["schemas"]["Rate"][];
+            /** @description The card's name. */
+            slug: string;
+            /**
+             * Format: int32
+             * @description The version's number, from 1.
+             */
+            version: number;
+        };
+        /** @description A project's rate cards. */
+        RateCards: {
+            /** @description In the order of their names. */
+            rateCards: components["schemas"]["RateCard"][];
+        };
+        /** @example chat */
+        RateCardSlug: string;
+        /** @description What was used, and what it cost by a rate card. */
+        RatedUse: {
+            /** @description What was used, such as its `model`. */
+            attributes: {
+                [key: string]: string;
+            };
+            /** @description The rate card's name. */
+            card: string;
+            /** @description The exact cost, as a decimal number of credits: of a settlement that of all the work. */
+            cost: string;
+            /** @description How much of each unit. */
+            quantities: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int32
+             * @description The number of the card's version.
+             */
+            version: number;
         };
         /** @enum {string} */
         Reason: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness" | (string & {});
@@ -1250,23 +1856,58 @@ export interface components {
         SettleBatchResults: {
             results: components["schemas"]["SettleBatchResult"][];
         };
-        /** @description What the work cost. */
+        /** @description What the work cost: an amount, or what a rate card prices. */
         SettleHold: {
+            amount?: components["schemas"]["Whole"] | null;
             /**
-             * @description The whole cost, what was drawn included. Less than was held or drawn gives the rest back; more takes the
-             *     surplus from the balance.
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
              */
-            amount: components["schemas"]["Whole"];
+            attributes?: {
+                [key: string]: string;
+            } | null;
             meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
-        };
-        /** @description What the work cost that a hold was placed for: in all, or with `keepOpen` so far. */
-        SettleItem: {
             /**
-             * @description A settlement takes the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
-             *     takes the surplus from the balance. A draw takes what the work cost since the last one.
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /**
+             * @description The whole cost, what was drawn included. Less than was held or drawn gives the rest back; more takes the
+             *     surplus from the balance. Needed unless `rateCard` is there.
              */
             amount: components["schemas"]["Whole"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
+        /** @description What the work cost that a hold was placed for: in all, or with `keepOpen` so far. */
+        SettleItem: {
+            amount?: components["schemas"]["Whole"] | null;
+            /**
+             * @description What was used, as the card's rates match it; at most 8.
+             * @example {
+             *       "model": "claude-sonnet-4-5"
+             *     }
+             */
+            attributes?: {
+                [key: string]: string;
+            } | null;
             holdId: components["schemas"]["HoldId"];
             idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
             /**
@@ -1276,7 +1917,33 @@ export interface components {
             keepOpen?: boolean | null;
             meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
-        };
+            /**
+             * @description How much of each unit, without overlap; at most 32.
+             * @example {
+             *       "input": 1200,
+             *       "output": 310
+             *     }
+             */
+            quantities?: {
+                [key: string]: components["schemas"]["Whole"];
+            } | null;
+            rateCard?: components["schemas"]["RateCardSlug"] | null;
+            /** @description In place of `quantities`: the usage object of the model's provider, as it is. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            usageFormat?: components["schemas"]["UsageFormat"] | null;
+        } & ({
+            /**
+             * @description A settlement takes the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
+             *     takes the surplus from the balance. A draw takes what the work cost since the last one. Needed unless `rateCard`
+             *     is there.
+             */
+            amount: components["schemas"]["Whole"];
+        } | {
+            /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
+            rateCard: components["schemas"]["RateCardSlug"];
+        });
         /** @description A subscription of a wallet. */
         Subscription: {
             /** @description Whether it ends with the cycle that is paid; left out when it does not. */
@@ -1368,10 +2035,29 @@ export interface components {
              */
             type: "subscription.updated" | (string & {});
         };
+        /** @example Europe/Berlin */
+        TimeZoneName: string;
         /** @description What was granted and used. */
         Usage: {
             /** @description Oldest first, without gaps; at most 1,000. */
             buckets: components["schemas"]["Bucket"][];
+        };
+        /** @enum {string} */
+        UsageFormat: "openai.chat" | "openai.responses" | "anthropic" | "gemini" | "ai-sdk" | (string & {});
+        /** @description Credits used for one feature, by one rate card or for one model. */
+        UsageGroup: {
+            /**
+             * Format: int64
+             * @description Credits that were used.
+             */
+            credits: number;
+            /**
+             * Format: int64
+             * @description How often credits were used.
+             */
+            deductions: number;
+            /** @description Which one; null where there was none. At most 200 are kept apart, the rest is `other`. */
+            key?: string | null;
         };
         /** @description What `wallet.balance_low` says. */
         WalletBalanceLow: {
@@ -1452,6 +2138,9 @@ export interface components {
             features?: string[] | null;
             /** @description Why the wallet is frozen, with `wallet.frozen`, if a reason was given. */
             frozenReason?: string | null;
+            limit?: components["schemas"]["LimitState"] | null;
+            /** @description The member whose use it was, with the same events, if it was one's. */
+            member?: string | null;
             /** @description The order behind them. */
             orderId?: string | null;
             /**
@@ -1459,6 +2148,11 @@ export interface components {
              * @description Credits that were owed then, with `wallet.owing` and `wallet.repaid`.
              */
             owed?: number | null;
+            /**
+             * Format: int32
+             * @description The percentage of its amount that was passed, with `limit.alert`.
+             */
+            percent?: number | null;
             /**
              * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
              *     `wallet.owing` and `wallet.repaid`.
@@ -1564,6 +2258,8 @@ export interface components {
         /** Format: int64 */
         Whole: number;
         /** Format: int64 */
+        WholeFrom1To100: number;
+        /** Format: int64 */
         WholeFrom1To1000: number;
         /** Format: int64 */
         WholeFrom1To9007199254740991: number;
@@ -1633,8 +2329,8 @@ export interface queries {
         externalUserId?: string;
         /** @description The first instant; 30 intervals before `to` when left out. Cut down to the interval. */
         from?: string;
-        /** @description Adds how much was used for each `meta.feature`. */
-        groupBy?: "feature";
+        /** @description Adds how much was used for each `meta.feature`, by each rate card, or for each value of the attribute `model`. */
+        groupBy?: "feature" | "rateCard" | "attribute:model" | "member";
         /** @description `day` when left out. Hours are kept for 90 days, days for three years, months for good. */
         interval?: "hour" | "day" | "month";
         /** @description The product; may be left out where the project has exactly one that holds credits. */
@@ -1655,6 +2351,10 @@ export interface queries {
         reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
         /** @description Only entries before this instant. */
         to?: string;
+    };
+    read_limits: {
+        /** @description The member whose use to count where a limit is about each. */
+        member?: string;
     };
     open_portal: {
         /** @description The address that the portal leads back to. */
@@ -1681,6 +2381,12 @@ export interface queries {
         reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
         /** @description Only entries before this instant. */
         to?: string;
+    };
+    read_external_limits: {
+        /** @description The user, unless it is the session's own. */
+        externalUserId?: string;
+        /** @description The member whose use to count where a limit is about each. */
+        member?: string;
     };
     stream_external_wallet: {
         /** @description The user, unless it is the session's own. */
@@ -1710,17 +2416,21 @@ export type ServiceErrorCode =
     | "invalid_api_key"
     | "invalid_discount_code"
     | "invalid_request"
+    | "limit_exceeded"
     | "missing_api_key"
     | "no_purchase"
     | "order_not_found"
     | "overloaded"
+    | "permission_missing"
     | "price_not_found"
     | "product_not_found"
     | "product_required"
     | "project_archived"
     | "provider_error"
     | "provider_not_configured"
+    | "rate_card_not_found"
     | "rate_limited"
+    | "rate_not_found"
     | "redirect_not_allowed"
     | "secret_key_required"
     | "session_expired"
@@ -1731,6 +2441,7 @@ export type ServiceErrorCode =
     | "too_many_invalid_codes"
     | "too_many_lots"
     | "too_many_pending_orders"
+    | "too_many_scopes"
     | "unavailable"
     | "unsupported_media_type"
     | "wallet_creation_limit"
@@ -1759,17 +2470,21 @@ export const statuses: Readonly<Record<string, number>> = {
     invalid_api_key: 401,
     invalid_discount_code: 400,
     invalid_request: 400,
+    limit_exceeded: 403,
     missing_api_key: 401,
     no_purchase: 409,
     order_not_found: 404,
     overloaded: 503,
+    permission_missing: 403,
     price_not_found: 404,
     product_not_found: 404,
     product_required: 400,
     project_archived: 403,
     provider_error: 502,
     provider_not_configured: 409,
+    rate_card_not_found: 404,
     rate_limited: 429,
+    rate_not_found: 404,
     redirect_not_allowed: 403,
     secret_key_required: 403,
     session_expired: 401,
@@ -1780,6 +2495,7 @@ export const statuses: Readonly<Record<string, number>> = {
     too_many_invalid_codes: 429,
     too_many_lots: 409,
     too_many_pending_orders: 409,
+    too_many_scopes: 409,
     unavailable: 503,
     unsupported_media_type: 415,
     wallet_creation_limit: 429,
@@ -1808,4 +2524,16 @@ export type DescribedEventType =
     | "wallet.repaid"
     | "wallet.frozen"
     | "wallet.thawed"
+    | "limit.alert"
+    | "limit.reached"
     | "features.changed";
+
+/** Formats of usage objects, with their marks: an object has the first format of which it has one mark of each list. */
+export const usageShapes: readonly (readonly [string, readonly (readonly string[])[]])[] = [
+    ["ai-sdk",[["inputTokens.total","inputTokens.noCache","outputTokens.total","outputTokens.text"]]],
+    ["ai-sdk",[["inputTokens","outputTokens"]]],
+    ["gemini",[["promptTokenCount","candidatesTokenCount","prompt_token_count","candidates_token_count"]]],
+    ["openai.chat",[["prompt_tokens","completion_tokens"]]],
+    ["openai.responses",[["input_tokens","output_tokens"],["input_tokens_details","total_tokens"]]],
+    ["anthropic",[["input_tokens","output_tokens"]]],
+];

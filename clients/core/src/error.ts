@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorCode, Outcome, Price } from './types.js';
+import type { ErrorBody, ErrorCode, Limit, Outcome, Price } from './types.js';
 
 /** What certain codes add. */
 interface Added {
@@ -11,6 +11,15 @@ interface Added {
     /** Prices that would cover the shortfall. */
     prices: Price[];
   };
+  limit_exceeded: {
+    /** The limit that refused, with what it counts; `resetsAt` is when its next window begins. */
+    limit: Limit;
+    requested: number;
+  };
+  permission_missing: {
+    /** What the restricted key would need. */
+    permission: string;
+  };
   already_refunded: { refundableCents: number };
   currency_mismatch: { currency?: string };
   settle_failed: Unsettled<unknown>;
@@ -19,8 +28,8 @@ interface Added {
 /** Work that was done, and is not paid for yet. */
 export interface Unsettled<T> {
   readonly holdId: string;
-  /** What the work cost. */
-  readonly amount: number;
+  /** What the work cost; of what a rate card prices only the service knows it. */
+  readonly amount: number | undefined;
   /** What came of it. */
   readonly value: T;
   /** Tries again to take what it cost; never takes it twice. */
@@ -51,6 +60,8 @@ const FIELDS = [
   'shortfall',
   'productId',
   'prices',
+  'limit',
+  'permission',
   'refundableCents',
   'currency',
   'creditAvailable',

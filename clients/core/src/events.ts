@@ -1,6 +1,6 @@
 // What happened, by its type: the document of the API says of `data` only that it is one thing or another.
 import type { components } from './api.generated.js';
-import type { Balance, Order, Reason, Subscription } from './types.js';
+import type { Balance, Limit, Order, Reason, Subscription } from './types.js';
 
 type Schemas = components['schemas'];
 
@@ -40,6 +40,12 @@ interface Frozen extends Whose {
   /** Why, if a reason was given. */
   frozenReason?: string | null;
 }
+interface Limited extends Whose {
+  /** With what its window counted then. */
+  limit: Limit;
+  /** Whose use it was, if it was a member's. */
+  member?: string;
+}
 interface FeaturesChanged extends Whose {
   /** All that the wallet unlocks after it; left out where that is more than 12 KiB. */
   features?: string[];
@@ -68,6 +74,8 @@ export interface EventData {
   'wallet.repaid': Owing;
   'wallet.frozen': Frozen;
   'wallet.thawed': Whose;
+  'limit.alert': Limited & { percent: number };
+  'limit.reached': Limited;
   'features.changed': FeaturesChanged;
 }
 

@@ -110,7 +110,7 @@ export class Http {
   }
 
   /** Asks until there is an answer, or a refusal that asking again would not change. */
-  async call<T>(method: 'GET' | 'POST', path: string, call: Call = {}): Promise<T> {
+  async call<T>(method: 'GET' | 'POST' | 'PUT', path: string, call: Call = {}): Promise<T> {
     const { body, signal } = call;
     const idempotencyKey = (body as { idempotencyKey?: string } | undefined)?.idempotencyKey;
     const repeatable = call.repeatable ?? (method === 'GET' || idempotencyKey !== undefined);

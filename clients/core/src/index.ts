@@ -4,4 +4,4 @@ export { MAX_PAGE, entries } from './pages.js';
 export { whole, wholeSubscription } from './wallet.js';
 export type * from './events.js';
 export type * from './types.js';
-export { statuses, type ServiceErrorCode, type components, type queries } from './api.generated.js';
+export { statuses, usageShapes, type ServiceErrorCode, type components, type queries } from './api.generated.js';

@@ -44,6 +44,18 @@ export type PlacedHold = Schemas['PlacedHold'];
 export type Hold = Schemas['Hold'];
 export type Released = Schemas['Released'];
 export type Portal = Schemas['Portal'];
+/** A limit of a wallet, with what its window counts so far. */
+export type Limit = Schemas['LimitState'];
+/** A limit to be set. */
+export type LimitInput = Schemas['NewLimit'];
+export interface LimitsQuery {
+  /** Whose use to count where a limit is about each member. */
+  member?: string | undefined;
+}
+/** Of what, and by which intervals, usage is read. */
+export type UsageQuery = queries['read_usage'];
+/** What was granted and used in one interval. */
+export type Bucket = Schemas['Bucket'];
 export type Reason = Schemas['Reason'];
 export type Meta = Schemas['Meta'];
 
@@ -52,6 +64,35 @@ export interface Session {
   token: string;
   expiresAt: string;
 }
+
+export type UsageFormat = Schemas['UsageFormat'];
+/** A version of a rate card: what things cost. */
+export type RateCard = Schemas['RateCard'];
+export type Estimate = Schemas['Estimate'];
+
+/** What was used: in units that do not overlap, or as the model's provider reports it. */
+export type Used =
+  | { quantities: Record<string, number>; usage?: undefined; usageFormat?: undefined }
+  | { usage: object; usageFormat?: UsageFormat | undefined; quantities?: undefined };
+
+/** What a rate card prices, by its attributes: `{ model: 'gpt-5' }`. */
+export type Rated = Used & { rateCard: string; attributes?: Record<string, string> | undefined; amount?: undefined };
+
+/** An amount of credits that is known. */
+export interface Amount {
+  amount: number;
+  rateCard?: undefined;
+  attributes?: undefined;
+  quantities?: undefined;
+  usage?: undefined;
+  usageFormat?: undefined;
+}
+
+/** How many credits: an amount, or what a rate card prices. */
+export type Charge = Amount | Rated;
+
+/** The input with how many credits it is about. */
+export type Charging<T> = T extends unknown ? Omit<T, keyof Charge> & Charge : never;
 
 /** What came of work against a hold. */
 export interface Outcome<T> {
@@ -64,6 +105,12 @@ export interface Outcome<T> {
   owed: number;
   /** What could neither be taken nor become debt. */
   uncovered: number;
+  /** The exact cost by a rate card; with one, as are the next two. */
+  cost?: string | undefined;
+  /** The version of the card. */
+  rateVersion?: number | undefined;
+  /** Counts in `usage` that have no price, since the server does not know them. */
+  unpricedUsage?: string[] | undefined;
 }
 
 /** One page of a list, newest first. `nextCursor` is null on the last one. */

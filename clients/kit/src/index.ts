@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const BINARY = process.env['SCRIP_BINARY'] ?? fileURLToPath(new URL('../../../target/debug/scrip', import.meta.url));
+export const BINARY: string = process.env['SCRIP_BINARY'] ?? fileURLToPath(new URL('../../../target/debug/scrip', import.meta.url));
 
 /** What the demo project is. */
 interface Demo {

@@ -48,32 +48,57 @@ MakeUser = Callable[[int], str]
 State = Callable[[str], dict[str, int]]
 
 
+class Server:
+    """`scrip dev`, which may be killed and started again on what it wrote."""
+
+    def __init__(self, data: Path) -> None:
+        assert Path(BINARY).exists(), f"no binary at {BINARY}: cargo build"
+        self.data = data
+
+    def start(self, port: int = 0) -> Service:
+        command = [BINARY, "dev", "--listen", f"127.0.0.1:{port}", "--data-dir", str(self.data)]
+        environment = {**os.environ, "SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS": "true"}
+        self.child = subprocess.Popen(
+            command, cwd=self.data, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        printed = ""
+        assert self.child.stdout is not None
+        for line in self.child.stdout:
+            printed += line
+            found = re.search(r"listening on (http:\S+)[\s\S]*idempotencyKey", printed)
+            if found:
+                break
+        else:
+            raise AssertionError(f"scrip dev ended: {printed}")
+        demo = json.loads((self.data / "dev.json").read_text("utf-8"))
+        names = ("secret_key", "publishable_key", "project", "product", "price", "tier", "admin_token")
+        return Service(base_url=found[1], **{name: demo[name] for name in names})
+
+    def kill(self) -> None:
+        self.child.kill()
+        self.child.communicate(timeout=30)
+
+    def stop(self) -> None:
+        self.child.terminate()
+        # Read to its end: a full pipe would keep it from ending.
+        self.child.communicate(timeout=30)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """One to kill."""
+    server = Server(tmp_path)
+    yield server
+    server.stop()
+
+
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    assert Path(BINARY).exists(), f"no binary at {BINARY}: cargo build"
-    data = tmp_path_factory.mktemp("scrip")
-    command = [BINARY, "dev", "--listen", "127.0.0.1:0", "--data-dir", str(data)]
-    environment = {**os.environ, "SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS": "true"}
-    with subprocess.Popen(
-        command, cwd=data, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as child:
-        try:
-            said: list[str] = []
-            assert child.stdout is not None
-            for line in child.stdout:
-                said.append(line)
-                found = re.search(r"listening on (http:\S+)[\s\S]*idempotencyKey", "".join(said))
-                if found:
-                    break
-            else:
-                raise AssertionError(f"scrip dev ended: {''.join(said)}")
-            demo = json.loads((data / "dev.json").read_text("utf-8"))
-            names = ("secret_key", "publishable_key", "project", "product", "price", "tier", "admin_token")
-            yield Service(base_url=found[1], **{name: demo[name] for name in names})
-        finally:
-            child.terminate()
-            # Read to its end: a full pipe would keep it from ending.
-            child.communicate(timeout=30)
+    server = Server(tmp_path_factory.mktemp("scrip"))
+    try:
+        yield server.start()
+    finally:
+        server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ METHODS: dict[str, Optional[str]] = {
     "POST /deductions/batch": "deduct_batch",
     "POST /deductions/{ledgerId}/reverse": "reverse_deduction",
     "GET /events": "events",
+    "POST /estimate": "estimate",
     "POST /features": "grant_feature",
     "POST /holds/batch": "hold_batch",
     "GET /holds/{holdId}": "get_hold",
@@ -33,6 +34,8 @@ METHODS: dict[str, Optional[str]] = {
     "GET /orders/{orderIdOrCheckoutId}": "order",
     "POST /orders/{orderIdOrCheckoutId}/refund": "refund",
     "GET /products": "products",
+    "GET /rate-cards": "rate_cards",
+    "GET /rate-cards/{slug}": "rate_card",
     "POST /sessions": "session",
     "POST /sessions/revoke": "revoke_sessions",
     "POST /settlements/batch": "settle_batch",
@@ -47,6 +50,8 @@ METHODS: dict[str, Optional[str]] = {
     "POST /wallets/external/forgive": "forgive",
     "POST /wallets/external/holds": "place_hold",
     "GET /wallets/external/ledger": "ledger",
+    "GET /wallets/external/limits": "limits",
+    "PUT /wallets/external/limits": "set_limits",
     "POST /wallets/external/portal": "portal",
     "POST /wallets/freeze": "freeze",
     "POST /wallets/recover": "recover",
@@ -54,6 +59,8 @@ METHODS: dict[str, Optional[str]] = {
     "POST /wallets/{code}/deduct": "deduct",
     "POST /wallets/{code}/holds": "hold",
     "GET /wallets/{code}/ledger": "ledger",
+    "GET /wallets/{code}/limits": "limits",
+    "PUT /wallets/{code}/limits": "set_limits",
     "GET /wallets/{code}/portal": "portal",
     "POST /wallets/{code}/rotate": "rotate",
     # Balances as they change are for pages to show.
@@ -68,7 +75,7 @@ ITEMS: dict[str, tuple[str, Any]] = {
     "settle_batch": ("SettleBatch", SettleItem),
 }
 # Where a method has another word, or needs none.
-WORDS = {"from": "from_", "groupBy": "by_feature", "action": "", "Last-Event-ID": ""}
+WORDS = {"from": "from_", "action": "", "Last-Event-ID": ""}
 
 OPERATIONS = [
     (f"{verb.upper()} {path}", operation)

@@ -18,10 +18,11 @@ litellm = pytest.importorskip("litellm", reason="LiteLLM is not installed: pip i
 proxy_server = pytest.importorskip("litellm.proxy.proxy_server", reason="LiteLLM's proxy is not installed")
 
 import uvicorn  # noqa: E402
+from litellm.proxy._types import UserAPIKeyAuth, hash_token  # noqa: E402
 
-from scrip_wallet import AsyncScrip  # noqa: E402
-from scrip_wallet._tokens import count  # noqa: E402
-from scrip_wallet.litellm import CreditMeter, Usage  # noqa: E402
+from scrip_wallet import AsyncScrip, NewLimit, Scrip  # noqa: E402
+from scrip_wallet._tokens import count, prompt_tokens  # noqa: E402
+from scrip_wallet.litellm import CreditMeter, Usage, member_of  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("draws")
 
@@ -36,6 +37,8 @@ CALL = {"type": "function", "function": {"name": "write", "arguments": '{"path":
 KEY = "sk-litellm-master"
 PROMPT = 10
 """What every prompt costs here, so that figures are round."""
+ASKED = prompt_tokens({"model": "words", "messages": [{"role": "user", "content": "Count."}]})
+"""The tokens that it has."""
 
 
 STREAMS: dict[str, tuple[list[dict[str, Any]], int]] = {
@@ -466,6 +469,52 @@ class TestAnswer:
         assert state(name) == {"balance": 100, "held": 0}
 
 
+class TestMember:
+    def test_who_used_their_share_is_refused_and_others_are_not(
+        self, within: Within, scrip: Scrip, user: MakeUser, state: State
+    ) -> None:
+        team = user(1000)
+        scrip.set_limits([NewLimit("member:*", 80, "month")], external_user_id=team)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.payer = lambda data, key: team
+            gateway.meter.member = "user"
+            reply = await gateway.chat("ann")
+            spent = {"ann": PROMPT + json.loads(reply.body)["usage"]["completion_tokens"]}
+            for stream in (False, True):
+                reply = await gateway.chat("ann", stream=stream)
+                assert reply.status == 403 and b"limit_exceeded" in reply.body and b"resetsAt" in reply.body
+            assert (await gateway.chat("bob", stream=True)).status == 200
+            await settled()
+            spent["bob"] = PROMPT + streamed(ANSWER)
+            for member in spent:
+                (limit,) = scrip.limits(external_user_id=team, member=member)
+                assert (limit.used, limit.held) == (spent[member], 0)
+            assert state(team) == {"balance": 1000 - sum(spent.values()), "held": 0}
+
+        within(work)
+
+    def test_a_stream_ends_where_it_would_go_over_a_limit(self, within: Within, scrip: Scrip, user: MakeUser) -> None:
+        team = user(1000)
+        scrip.set_limits([NewLimit("member:*", PROMPT + 8, "day")], external_user_id=team)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.payer, gateway.meter.member = lambda data, key: team, "user"
+            gateway.meter.estimate = lambda data: 5
+            reply = await gateway.chat("ann", stream=True)
+            assert reply.words() != ANSWER and b"A limit is reached" in reply.body
+
+        within(work)
+        (limit,) = scrip.limits(external_user_id=team, member="ann")
+        assert (limit.remaining, limit.held) == (0, 0)
+
+    def test_a_key_is_named_by_its_hash_and_a_team_by_its_id(self) -> None:
+        key = UserAPIKeyAuth(api_key="sk-virtual", team_id="red")
+        assert member_of("key", {}, key) == hash_token("sk-virtual")
+        assert member_of("team", {}, key) == "red"
+        assert member_of("team", {}, UserAPIKeyAuth()) is member_of(None, {"user": "ann"}, key) is None
+
+
 class TestStream:
     def test_is_charged_what_it_said(self, within: Within, user: MakeUser, state: State) -> None:
         name = user(100)
@@ -799,3 +848,121 @@ def words(text: str) -> Any:
 async def chunks() -> AsyncIterator[Any]:
     for text in ("one", " two", " three", " four"):
         yield words(text)
+
+
+class TestRateCard:
+    """Prices are whole credits, so that balances tell tokens."""
+
+    @pytest.fixture(autouse=True)
+    def card(self, service: Service) -> None:
+        rates = [
+            {"match": {"model": "words"}, "unitPrices": {"input": "1", "cachedInput": "0.5", "output": "2"}},
+            {"match": {"model": "thinker"}, "unitPrices": {"input": "1", "output": "2"}},
+        ]
+        service.admin("PUT", "/rate-cards/lite", {"productId": service.product, "rates": rates})
+
+    def by_card(self, gateway: Gateway) -> CreditMeter:
+        gateway.meter.rate_card = "lite"
+        return gateway.meter
+
+    def test_an_answer_costs_what_the_provider_counted(self, within: Within, scrip: Scrip, user: MakeUser) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            self.by_card(gateway)
+            reply = await gateway.chat(name)
+            usage = json.loads(reply.body)["usage"]
+            (entry, *others) = scrip.ledger(external_user_id=name, reason="deduction").items
+            assert others == [] and entry.rate is not None
+            assert entry.rate.attributes == {"model": "words"}
+            counted = {"input": usage["prompt_tokens"], "output": usage["completion_tokens"], "request": 1}
+            assert entry.rate.quantities == counted
+            assert entry.delta == -(usage["prompt_tokens"] + 2 * usage["completion_tokens"])
+            assert entry.meta == {"feature": "words"}
+
+        within(work)
+
+    def test_a_stream_is_drawn_on_the_way_and_ends_at_what_was_counted(
+        self, within: Within, scrip: Scrip, user: MakeUser, state: State
+    ) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            self.by_card(gateway)
+            assert (await gateway.chat(name, stream=True)).words() == ANSWER
+            # What was drawn too much on the way came back.
+            *entries, _ = scrip.ledger(external_user_id=name).items
+            assert len(entries) > 3
+            assert [bool(entry.meta and entry.meta.get("estimated")) for entry in entries] == [False] + [True] * 9
+            whole = entries[0].rate
+            assert whole is not None and whole.quantities == {"input": ASKED, "output": streamed(ANSWER), "request": 1}
+            assert sum(entry.delta for entry in entries) == -ASKED - 2 * streamed(ANSWER)
+            assert state(name)["held"] == 0
+
+        within(work)
+
+    def test_a_stream_that_is_left_is_paid_as_far_as_it_came(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        async def work(gateway: Gateway) -> None:
+            self.by_card(gateway)
+            for leave_after in (1, 5, 9):
+                name = user(1000)
+                reply = await gateway.chat(name, stream=True, leave_after=leave_after)
+                await settled()
+                spent = ASKED + 2 * streamed(reply.words())
+                assert state(name) == {"balance": 1000 - spent, "held": 0}
+
+        within(work)
+
+    @pytest.mark.parametrize(
+        ("usage", "spent"),
+        [
+            ({"prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 80}}, 70),
+            # A side that is in contradiction to itself, or missing, is estimated.
+            ({"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 80}}, ASKED + 10),
+            (None, ASKED + 2 * streamed(ANSWER)),
+            # The service finds more claimed than there is in all.
+            ({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 50}, 110),
+        ],
+    )
+    def test_usage_is_priced_or_never_free(
+        self, within: Within, user: MakeUser, state: State, usage: Any, spent: int
+    ) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            meter = self.by_card(gateway)
+            data = await begin(meter, name)
+            answer = {"choices": [{"message": {"content": ANSWER}}], "usage": usage}
+            await meter.async_post_call_success_hook(data, None, answer)
+            assert state(name) == {"balance": 1000 - spent, "held": 0}
+
+        within(work)
+
+    def test_a_model_without_a_price_is_refused(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            self.by_card(gateway).attributes = lambda usage: {"model": f"other-{usage.model}"}
+            reply = await gateway.chat(name)
+            assert reply.status == 400 and b"rate_not_found" in reply.body
+            assert state(name) == {"balance": 1000, "held": 0}
+
+        within(work)
+
+    def test_a_settlement_that_is_lost_is_made_once(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            self.by_card(gateway)
+            proxy.only = "/settle"
+            proxy.troubles.extend(["lost"] * 6)
+            usage = json.loads((await gateway.chat(name)).body)["usage"]
+            await settled()
+            spent = usage["prompt_tokens"] + 2 * usage["completion_tokens"]
+            assert state(name) == {"balance": 1000 - spent, "held": 0}
+
+        within(work)

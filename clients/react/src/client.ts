@@ -9,6 +9,8 @@ export { LostCode, type LostCodeProps } from './components/lost-code';
 export { OpenInvoice, type OpenInvoiceProps } from './components/open-invoice';
 export { Paywall, type PaywallProps } from './components/paywall';
 export { PortalButton, type PortalButtonProps } from './components/portal-button';
+export { PriceEstimate, type PriceEstimateProps } from './components/price-estimate';
 export { PricingTable, type PricingTableProps } from './components/pricing-table';
 export { RecoveryCode, type RecoveryCodeProps } from './components/recovery-code';
 export { RedeemCode, type RedeemCodeProps } from './components/redeem-code';
+export { Usage, type UsageProps } from './components/usage';

@@ -60,6 +60,11 @@ export function formatDays(days: number, locale?: string): string {
   return new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(days);
 }
 
+/** `2026-11-20T00:00:00.000Z` as that date, of UTC as the days of usage are. */
+export function formatDay(instant: string, locale?: string): string {
+  return dated(instant, locale, { timeZone: 'UTC' });
+}
+
 /** A feature's name made of its slug: `priority_support` as `Priority support`. */
 export function formatFeature(slug: string): string {
   const words = slug.replace(/[-_.:]+/g, ' ').trim();
@@ -68,7 +73,10 @@ export function formatFeature(slug: string): string {
 
 /** `2026-11-20T21:33:08.271Z` as a date and a time, where the reader is unless a zone is named. */
 export function formatInstant(instant: string, locale?: string, timeZone?: string): string {
+  return dated(instant, locale, { timeStyle: 'short', timeZone });
+}
+
+function dated(instant: string, locale: string | undefined, more: Intl.DateTimeFormatOptions): string {
   const date = new Date(instant);
-  if (Number.isNaN(date.getTime())) return instant;
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(date);
+  return Number.isNaN(date.getTime()) ? instant : new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...more }).format(date);
 }

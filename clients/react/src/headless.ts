@@ -7,16 +7,21 @@ export { useBalance, type BalanceState } from './hooks/use-balance';
 export { useFeature, type FeatureState } from './hooks/use-feature';
 export { useDeduct, type DeductInput, type DeductState } from './hooks/use-deduct';
 export { useCheckout, type CheckoutInput, type CheckoutState } from './hooks/use-checkout';
+export { useEstimate, type EstimateInput, type EstimateState } from './hooks/use-estimate';
+export { useLimits, type LimitsState } from './hooks/use-limits';
+export { useUsage, type DayOfUsage, type UsageInput, type UsageState } from './hooks/use-usage';
 export { useLedger, type LedgerFilter, type LedgerState } from './hooks/use-ledger';
 export { useAction, type Action } from './hooks/use-action';
-export { formatCredits, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
+export { formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
 export type { Messages } from './messages/en';
 export {
   ScripError,
   isScripError,
   type Balance,
   type Deduction,
+  type Estimate,
   type LedgerEntry,
+  type Limit,
   type OpenInvoice,
   type OpenWallet,
   type Order,

@@ -18,6 +18,7 @@ import {
   RecoveryCode,
   RedeemCode,
   ScripProvider,
+  Usage,
   formatInstant,
 } from '../src';
 
@@ -36,6 +37,7 @@ function Page(): ReactNode {
       <RecoveryCode />
       <RedeemCode recoverByEmail />
       <LedgerTable />
+      <Usage />
     </ScripProvider>
   );
 }

@@ -71,7 +71,7 @@ impl fmt::Debug for Builder {
 
 impl Scrip {
     /// A client for the server at `base` (`https://credits.example`) with a key: a secret one
-    /// (`pay_sk_…`) for everything, a publishable one (`pay_pk_…`) or a session (`pay_ws_…`) for what a browser may do.
+    /// (`pay_sk_…`) for everything, a restricted one (`pay_rk_…`) for what it can, a publishable one (`pay_pk_…`) or a session (`pay_ws_…`) for what a browser may do.
     /// # Errors
     /// [`ErrorKind::Misused`] where `base` is not an address or `key` is not a key.
     pub fn new(base: impl Into<String>, key: impl Into<String>) -> Result<Self, Error> {
@@ -225,15 +225,16 @@ impl Builder {
             Error::misused(format!("{} is no address of a Scrip server", self.base))
         })?;
         let key = self.key.expose_secret();
-        if !["pay_sk_", "pay_pk_", "pay_ws_"]
+        if !["pay_sk_", "pay_rk_", "pay_pk_", "pay_ws_"]
             .iter()
             .any(|kind| key.starts_with(kind))
         {
             return Err(Error::misused(
-                "a key begins with pay_sk_ (secret), pay_pk_ (publishable) or pay_ws_ (a session)",
+                "a key begins with pay_sk_ (secret), pay_rk_ (restricted), pay_pk_ (publishable) or pay_ws_ (a session)",
             ));
         }
-        let gathers = self.gather && key.starts_with("pay_sk_");
+        let is_servers = ["pay_sk_", "pay_rk_"].iter().any(|it| key.starts_with(it));
+        let gathers = self.gather && is_servers;
         let client = match self.http {
             Some(client) => client,
             None => http(&base, self.timeout)?,

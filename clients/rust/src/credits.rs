@@ -5,6 +5,7 @@ use crate::{
     client::Scrip,
     error::Error,
     gather::Item,
+    rate_cards::{Cost, Metered},
     wallets::Wallet,
 };
 use api_types::{Credited, Deducted, ErrorBody};
@@ -28,10 +29,12 @@ pub struct Credit {
 #[serde(rename_all = "camelCase")]
 pub struct Deduct {
     product_id: Option<String>,
-    amount: u64,
+    #[serde(flatten)]
+    cost: Cost,
     idempotency_key: Option<String>,
     meta: Option<Value>,
     on_shortfall: Option<OnShortfall>,
+    member: Option<String>,
 }
 
 /// What becomes of a cost that the balance does not cover.
@@ -83,10 +86,20 @@ impl Deduct {
     pub fn new(amount: u64) -> Self {
         Self {
             product_id: None,
-            amount,
+            cost: Cost::Credits { amount },
             idempotency_key: None,
             meta: None,
             on_shortfall: None,
+            member: None,
+        }
+    }
+
+    /// Deducts what was used costs by its rate card.
+    #[must_use]
+    pub fn of(used: Metered) -> Self {
+        Self {
+            cost: Cost::Metered(used),
+            ..Self::new(0)
         }
     }
 }
@@ -94,6 +107,8 @@ impl Deduct {
 setters! { Deduct {
     /// Sets what becomes of the amount where the balance does not cover it: refused by default.
     on_shortfall(OnShortfall) -> on_shortfall,
+    /// Sets which of those who share the wallet uses them: limits count it.
+    member(impl Into<String>) -> member,
     /// Sets the product: required where a project has several, and for anonymous wallets.
     product(impl Into<String>) -> product_id,
     /// Sets the idempotency key: a repetition with the same key deducts nothing. A new one is used by default.
@@ -118,6 +133,7 @@ impl Scrip {
     /// Deducts credits, all of them or none; with [`Deduct::on_shortfall`] as many as there are.
     /// # Errors
     /// `insufficient_credits` (the refusal says how many are missing and which prices would cover them),
+    /// `limit_exceeded` (it says which limit, and when that resets), `too_many_scopes`,
     /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and the errors of any call.
     pub async fn deduct(&self, wallet: &Wallet, deduct: Deduct) -> Result<Deducted, Error> {
         let is_key_new = deduct.idempotency_key.is_none();

@@ -120,13 +120,18 @@ pub(crate) fn status(code: &str) -> u16 {
     match code {
         "invalid_request" | "conflicting_wallet" | "product_required" => 400,
         "insufficient_credits" => 402,
-        "project_archived" | "wallet_frozen" => 403,
-        "hold_not_found" | "product_not_found" | "wallet_not_found" => 404,
+        "limit_exceeded" | "project_archived" | "wallet_frozen" => 403,
+        "hold_not_found"
+        | "product_not_found"
+        | "rate_card_not_found"
+        | "rate_not_found"
+        | "wallet_not_found" => 404,
         "balance_limit"
         | "hold_closed"
         | "idempotency_key_reused"
         | "too_many_holds"
-        | "too_many_lots" => 409,
+        | "too_many_lots"
+        | "too_many_scopes" => 409,
         "rate_limited" | "too_many_invalid_codes" => 429,
         "internal_error" => 500,
         "overloaded" | "unavailable" => 503,

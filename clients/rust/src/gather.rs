@@ -133,12 +133,9 @@ impl<E: Endpoint> Gatherer<E> {
         let mut queues = self.queues();
         let bytes = queues.bytes.saturating_add(item.bytes());
         if bytes > MAX_WAITING_BYTES {
-            return Err(ErrorKind::Refused(Box::new(ErrorBody {
-                code: "overloaded".into(),
-                message: "Too many calls wait for an answer.".into(),
-                status: 503,
-                ..ErrorBody::default()
-            })));
+            let message = "Too many calls wait for an answer.";
+            let overloaded = ErrorBody::new("overloaded", message, 503);
+            return Err(ErrorKind::Refused(Box::new(overloaded)));
         }
         queues.bytes = bytes;
         queues.calls = queues.calls.saturating_add(1);

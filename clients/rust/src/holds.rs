@@ -7,6 +7,7 @@ use crate::{
     credits::OnShortfall,
     error::{Error, ErrorKind},
     gather::Item,
+    rate_cards::{Cost, Metered},
     wallets::Wallet,
 };
 use api_types::{Deducted, DrawnHold, Hold, PlacedHold};
@@ -19,11 +20,13 @@ use std::time::Duration;
 #[serde(rename_all = "camelCase")]
 pub struct PlaceHold {
     product_id: Option<String>,
-    amount: u64,
+    #[serde(flatten)]
+    cost: Cost,
     idempotency_key: Option<String>,
     expires_in_seconds: Option<u64>,
     max_overrun: Option<u64>,
     meta: Option<Value>,
+    member: Option<String>,
     #[serde(skip)]
     resume: bool,
 }
@@ -32,7 +35,8 @@ pub struct PlaceHold {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draw {
-    amount: u64,
+    #[serde(flatten)]
+    cost: Cost,
     idempotency_key: Option<String>,
     meta: Option<Value>,
 }
@@ -41,7 +45,8 @@ pub struct Draw {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settle {
-    amount: u64,
+    #[serde(flatten)]
+    cost: Cost,
     on_shortfall: Option<OnShortfall>,
     meta: Option<Value>,
 }
@@ -67,9 +72,18 @@ impl Draw {
     #[must_use]
     pub fn new(amount: u64) -> Self {
         Self {
-            amount,
+            cost: Cost::Credits { amount },
             idempotency_key: None,
             meta: None,
+        }
+    }
+
+    /// Charges what was used costs by its rate card.
+    #[must_use]
+    pub fn of(used: Metered) -> Self {
+        Self {
+            cost: Cost::Metered(used),
+            ..Self::new(0)
         }
     }
 }
@@ -92,9 +106,18 @@ impl Settle {
     #[must_use]
     pub fn new(amount: u64) -> Self {
         Self {
-            amount,
+            cost: Cost::Credits { amount },
             on_shortfall: None,
             meta: None,
+        }
+    }
+
+    /// Charges what all of the work used costs by its rate card.
+    #[must_use]
+    pub fn of(used: Metered) -> Self {
+        Self {
+            cost: Cost::Metered(used),
+            ..Self::new(0)
         }
     }
 }
@@ -137,12 +160,22 @@ impl PlaceHold {
     pub fn new(amount: u64) -> Self {
         Self {
             product_id: None,
-            amount,
+            cost: Cost::Credits { amount },
             idempotency_key: None,
             expires_in_seconds: None,
             max_overrun: None,
             meta: None,
+            member: None,
             resume: false,
+        }
+    }
+
+    /// Holds what a use costs by its rate card, rounded up.
+    #[must_use]
+    pub fn of(used: Metered) -> Self {
+        Self {
+            cost: Cost::Metered(used),
+            ..Self::new(0)
         }
     }
 
@@ -168,6 +201,8 @@ setters! { PlaceHold {
     /// Sets the idempotency key: a repetition with the same key returns the same hold. A new one is used by
     /// default.
     key(impl Into<String>) -> idempotency_key,
+    /// Sets which of those who share the wallet uses them: limits count it.
+    member(impl Into<String>) -> member,
     /// Reserves so much of the limit of debt for what the work may cost beyond the hold and the balance.
     max_overrun(u64) -> max_overrun,
     /// Sets a note for the ledger: a JSON object of at most 4 KiB. Its `feature` divides usage.
@@ -177,7 +212,7 @@ setters! { PlaceHold {
 impl Scrip {
     /// Sets credits aside: nothing else can spend them until the hold is settled, released or expired.
     /// # Errors
-    /// `insufficient_credits`, `wallet_not_found`, `too_many_holds`, and the errors of any call.
+    /// `insufficient_credits`, `limit_exceeded`, `too_many_scopes`, `wallet_not_found`, `too_many_holds`, and the errors of any call.
     pub async fn hold(&self, wallet: &Wallet, hold: PlaceHold) -> Result<PlacedHold, Error> {
         match &self.gatherers {
             Some(of) if of.holds.is_open() => {

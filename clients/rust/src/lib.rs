@@ -9,8 +9,10 @@ mod error;
 mod events;
 mod gather;
 mod holds;
+mod limits;
 mod orders;
 mod pages;
+mod rate_cards;
 mod retry;
 mod reversals;
 mod sessions;
@@ -29,20 +31,23 @@ pub use self::{
     error::{Error, ErrorKind},
     events::{Interval, UsageQuery},
     holds::{Draw, PlaceHold, Settle, Spent},
+    limits::NewLimit,
     orders::{Cancel, NamedSubscription, NewCheckout, Refund},
     pages::Pages,
+    rate_cards::Metered,
     reversals::ReverseDeduction,
     sessions::NewSession,
     wallet_view::WalletView,
     wallets::{LedgerFilter, Wallet},
 };
 pub use api_types::{
-    Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, ErrorBody, FeatureUse,
-    Forgiven, FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant, LedgerEntry, NextExpiry,
-    OpenInvoice, Order, OwnSession, Payment, PlacedHold, Price, Product, Reversed, Session,
-    Subscription,
+    Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, ErrorBody, Estimate,
+    EstimateLine, FeatureUse, Forgiven, FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant,
+    LedgerEntry, Limit, LimitState, NextExpiry, OpenInvoice, Order, OwnSession, Payment,
+    PlacedHold, Price, PriceTier, Product, Rate, RateCard, RatedUse, Reversed, Session,
+    Subscription, UsageGroup,
     event::{
         BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
-        OrderData, SubscriptionData, WalletData,
+        LimitData, OrderData, SubscriptionData, WalletData,
     },
 };

@@ -8,6 +8,7 @@ use crate::{
     wallet_view::WalletView,
 };
 use api_types::{FrozenWallet, LedgerEntry};
+use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -84,8 +85,16 @@ impl Wallet {
         }
     }
 
+    /// A PUT to this wallet's own path, which may be repeated.
+    pub(crate) fn put(&self, what: &str) -> Call {
+        Call {
+            method: Method::PUT,
+            ..self.post(what).repeatable()
+        }
+    }
+
     /// A GET of this wallet's own path below `/wallets`.
-    fn get(&self, what: &[&str]) -> Call {
+    pub(crate) fn get(&self, what: &[&str]) -> Call {
         match &self.0 {
             Address::External(user) => {
                 let path = ["wallets", "external"].into_iter();

@@ -3,17 +3,23 @@
 // in their order, and each has an answer, a deadline, retries and an abort of its own. It knows no endpoint.
 import { ScripError, retryDelay, type CallOptions } from '@scrip-wallet/core';
 
-/** What all kinds of items have: a wallet or a hold, an amount, and a key unless they settle a hold. */
+/** What all kinds of items have: a wallet or a hold, an amount or a rate card with what was used, and a key unless they settle a hold. */
 export interface Item {
   externalUserId?: string | null;
   code?: string | null;
   holdId?: string | null;
   keepOpen?: boolean | null;
   productId?: string | null;
+  member?: string | null;
   idempotencyKey?: string | null;
   onShortfall?: string | null;
   expiresAt?: string | null;
-  amount: number;
+  amount?: number | null | undefined;
+  rateCard?: string | null | undefined;
+  usageFormat?: string | null | undefined;
+  attributes?: object | null | undefined;
+  quantities?: object | null | undefined;
+  usage?: object | null | undefined;
   meta?: Record<string, unknown> | null;
 }
 
@@ -374,22 +380,32 @@ const keyedError = (error: unknown, item: Item): unknown =>
 
 const isName = (value: unknown) => typeof value === 'string' && value.length > 0 && value.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(value);
 
+const OBJECTS = ['meta', 'attributes', 'quantities', 'usage'] as const;
+
 /** What is sent, an upper bound of its length, and whether it goes by itself: what a batch would be refused for. */
 function prepared(given: Item): { item: Item; bytes: number; isAlone: boolean } {
-  const { externalUserId, code, holdId, productId, idempotencyKey, amount, onShortfall, expiresAt, meta } = given;
+  const { externalUserId, code, holdId, productId, member, idempotencyKey, amount, rateCard, usageFormat, onShortfall, expiresAt } = given;
   let item = given;
-  let note = '{}';
+  let length = 0;
+  let areObjects = true;
   try {
-    // As it is now: the caller may change it before it is sent.
-    if (meta != null) item = { ...given, meta: JSON.parse((note = JSON.stringify(meta))) as Record<string, unknown> };
+    // As they are now: the caller may change them before they are sent.
+    for (const name of OBJECTS) {
+      if (given[name] == null) continue;
+      const text = JSON.stringify(given[name]);
+      areObjects &&= text.startsWith('{');
+      length += text.length;
+      item = { ...item, [name]: JSON.parse(text) as object };
+    }
   } catch {
-    note = '';
+    areObjects = false;
   }
-  const names = [externalUserId ?? code ?? holdId, productId, idempotencyKey, onShortfall, expiresAt].filter((name) => name != null);
+  const names = [externalUserId ?? code ?? holdId, productId, member, idempotencyKey, rateCard, usageFormat, onShortfall, expiresAt].filter((name) => name != null);
   // A character is three bytes at most, or two where it is escaped.
-  const bytes = 240 + 3 * names.reduce<number>((sum, name) => sum + String(name).length, note.length);
-  const isNamed = names.every(isName) && (holdId ?? ((externalUserId ?? code) && idempotencyKey)) != null && (code == null || productId != null);
-  const isPlain = isNamed && note.startsWith('{') && Number.isSafeInteger(amount) && amount >= (holdId == null ? 1 : 0);
+  const bytes = (rateCard == null ? 240 : 360) + 3 * names.reduce<number>((sum, name) => sum + String(name).length, length);
+  const isNamed = names.every(isName) && (holdId ?? ((externalUserId ?? code) && idempotencyKey)) != null && (code == null || (productId ?? rateCard) != null);
+  const isCharge = rateCard == null ? Number.isSafeInteger(amount) && Number(amount) >= (holdId == null ? 1 : 0) : amount == null;
+  const isPlain = isNamed && areObjects && isCharge;
   return { item, bytes, isAlone: !isPlain || bytes > MAX_ITEM_BYTES };
 }
 

@@ -1,11 +1,15 @@
 export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
+  Amount,
   Balance,
+  Bucket,
   CallOptions,
+  Charge,
   Checkout,
   ClientErrorCode,
   Deduction,
   ErrorCode,
+  Estimate,
   EventData,
   EventType,
   ExternalWallet,
@@ -13,6 +17,9 @@ export type {
   Identity,
   LedgerEntry,
   LedgerFilter,
+  Limit,
+  LimitInput,
+  LimitsQuery,
   Order,
   OrderFilter,
   Outcome,
@@ -21,6 +28,8 @@ export type {
   Portal,
   Price,
   Product,
+  RateCard,
+  Rated,
   Reason,
   Released,
   ScripEvent,
@@ -28,6 +37,9 @@ export type {
   Session,
   Subscription,
   Unsettled,
+  UsageFormat,
+  UsageQuery,
+  Used,
   Wallet,
 } from '@scrip-wallet/core';
 export type { PollOptions } from './events.js';
@@ -35,4 +47,4 @@ export type * from './input.js';
 export { scripHandler, scripNodeHandler, type HandlerOptions, type NodeRequest, type NodeResponse } from './handler.js';
 export { ScripServer, type ScripServerOptions } from './scrip-server.js';
 export { signWebhook, verifyWebhook } from './webhooks.js';
-export type { RunningHold, WithHoldInput, Worked } from './with-hold.js';
+export type { Cost, RunningHold, WithHoldInput, Worked } from './with-hold.js';

@@ -1,5 +1,5 @@
 // What calls of the server client take and give, beside what it shares with the browser's.
-import type { Deduction, ErrorBody, EventType, ExternalWallet, Loose, ScripError, components, queries } from '@scrip-wallet/core';
+import type { Amount, Charge, Charging, Deduction, ErrorBody, EventType, ExternalWallet, Loose, Rated, ScripError, components, queries } from '@scrip-wallet/core';
 
 type Schemas = components['schemas'];
 
@@ -12,15 +12,19 @@ type For<External, Code> = (External & { code?: null }) | (Code & { code: string
 /** Where the wallet has not enough: nothing is done, what there is is taken, or the rest becomes debt as far as it may. */
 export type OnShortfall = 'refuse' | 'drain' | 'owe';
 
-export type DeductInput = For<Loose<Schemas['DeductExternal'], 'idempotencyKey'>, Loose<Schemas['DeductByCode'], 'idempotencyKey'>> & {
+/** In place of its `amount` a rate card prices what was used. */
+export type DeductInput = For<Charging<Spent>, ByCode<Spent>> & {
   onShortfall?: OnShortfall | undefined;
 };
-export type HoldInput = For<Loose<Schemas['PlaceHoldExternal'], 'idempotencyKey'>, Loose<Schemas['PlaceHold'], 'idempotencyKey'>> & {
+type Spent = Loose<Schemas['DeductExternal'], 'idempotencyKey'>;
+/** A rate card names the product, too. */
+type ByCode<T> = Omit<T, 'externalUserId' | 'productId' | keyof Charge> & ((Rated & { productId?: string | undefined }) | (Amount & { productId: string }));
+export type HoldInput = Charging<For<Loose<Schemas['PlaceHoldExternal'], 'idempotencyKey'>, Loose<Schemas['PlaceHold'], 'idempotencyKey'>>> & {
   /** How much more than the hold the work may come to, as debt: only where the product or the user has a limit. */
   maxOverrun?: number | undefined;
 };
-export type SettleInput = Loose<Schemas['SettleHold'], 'meta'> & { onShortfall?: OnShortfall | undefined };
-export type DrawInput = Loose<Schemas['DrawHold'], 'idempotencyKey' | 'meta'>;
+export type SettleInput = Charging<Loose<Schemas['SettleHold'], 'meta'>> & { onShortfall?: OnShortfall | undefined };
+export type DrawInput = Charging<Loose<Schemas['DrawHold'], 'idempotencyKey' | 'meta'>>;
 /** What becomes of a settlement: `charged`, `owed` and `uncovered` are its amount together. */
 export type Settled = Omit<Deduction, 'charged' | 'owed' | 'uncovered'> & { charged?: number; owed?: number; uncovered?: number };
 /** What became of a draw. */
@@ -34,15 +38,17 @@ export type ReverseDeductionInput = Schemas['ReverseDeductionRequest'];
 export type Reversal = Schemas['Reversed'];
 export type FreezeInput = (Who | { walletId: string; externalUserId?: null; code?: null }) & { frozen: boolean; reason?: string | undefined };
 export type FrozenWallet = Schemas['FrozenWallet'];
-export type BatchItem = Schemas['Deduct'];
+export type BatchItem = Charging<Schemas['Deduct']>;
 /** What came of an item: what was done, or its refusal. */
 export type BatchResult<T = Schemas['Deducted']> = (T & { error?: undefined }) | ({ error: ScripError } & { [K in keyof T]?: undefined });
 export type BatchAnswer<T> = { results: (T | { error: ErrorBody })[] };
-export type HoldItem = Schemas['HoldItem'];
+export type HoldItem = Charging<Schemas['HoldItem']>;
 /** Settles a hold, or with `keepOpen` draws from it. */
-export type SettleItem = Schemas['SettleItem'];
+export type SettleItem = Charging<Schemas['SettleItem']>;
 /** What a settlement of a batch came to; of a draw also what is `drawn` and `held`. */
 export type Charged = Schemas['Deducted'] & Partial<Drawn>;
+/** With a wallet the estimate says whether it has enough. */
+export type EstimateInput = Rated & (Who | { externalUserId?: null; code?: null });
 export type FeatureInput = Who & { feature: string };
 /** A key is made where none is given: for 24 hours the same checkout is answered under it. */
 export type CheckoutInput = Loose<Schemas['Checkout'], 'idempotencyKey'> & { idempotencyKey?: string | undefined };
@@ -54,8 +60,6 @@ export type PortalInput = Who & {
   /** The `id` of the subscription whose customer's portal it is. Default: the current one. */
   subscriptionId?: string | undefined;
 };
-export type UsageQuery = queries['read_usage'];
-export type Bucket = Schemas['Bucket'];
 
 /** A user's wallet; `walletId` is null where they have none yet. */
 export type UserWallet = Omit<ExternalWallet, 'walletId'> & { walletId: string | null };

@@ -9,15 +9,20 @@ import {
   statuses,
   whole,
   wholeSubscription,
+  type Bucket,
   type Call,
   type CallOptions,
   type Checkout,
+  type Estimate,
   type ExternalWallet,
   type Hold,
   type HttpOptions,
   type Identity,
   type LedgerEntry,
   type LedgerFilter,
+  type Limit,
+  type LimitInput,
+  type LimitsQuery,
   type Order,
   type OrderFilter,
   type Outcome,
@@ -25,11 +30,13 @@ import {
   type PlacedHold,
   type Portal,
   type Product,
+  type RateCard,
   type Released,
   type ScripEvent,
   type Session,
   type components,
   type Subscription,
+  type UsageQuery,
   type Wallet,
 } from '@scrip-wallet/core';
 import { pollEvents, type PollOptions } from './events.js';
@@ -38,7 +45,6 @@ import type {
   BatchAnswer,
   BatchItem,
   BatchResult,
-  Bucket,
   CancelInput,
   Charged,
   CheckoutInput,
@@ -47,6 +53,7 @@ import type {
   DeductInput,
   DrawInput,
   Drawn,
+  EstimateInput,
   EventFilter,
   ExtendInput,
   FeatureInput,
@@ -63,10 +70,10 @@ import type {
   SettleInput,
   SettleItem,
   Settled,
-  UsageQuery,
   UserWallet,
   Who,
 } from './input.js';
+import { formatted } from './usage-format.js';
 import { withHold, type RunningHold, type WithHoldInput, type Worked } from './with-hold.js';
 
 export interface ScripServerOptions extends HttpOptions {
@@ -87,7 +94,7 @@ export class ScripServer {
     if ('window' in globalThis && 'document' in globalThis)
       throw new ScripError('invalid_options', '@scrip-wallet/server does not run in a browser, where everybody could read its key. Use @scrip-wallet/browser there.');
     const { secretKey = '' } = options;
-    if (secretKey && !/^pay_sk_\w+$/.test(secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
+    if (secretKey && !/^pay_[sr]k_\w+$/.test(secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…) or a restricted one (pay_rk_…).');
     this.#http = new Http(options, secretKey);
     // With the defaults of every call.
     const { gather = true, timeoutMs = 15_000, retries = 3 } = options;
@@ -128,6 +135,22 @@ export class ScripServer {
   /** What is for sale. */
   async products(options?: CallOptions): Promise<Product[]> {
     return (await this.#http.call<{ products: Product[] }>('GET', '/products', options)).products;
+  }
+
+  /** What things cost. */
+  async rateCards(options?: CallOptions): Promise<RateCard[]> {
+    return (await this.#http.call<{ rateCards: RateCard[] }>('GET', '/rate-cards', options)).rateCards;
+  }
+
+  async rateCard(slug: string, options?: CallOptions): Promise<RateCard> {
+    // A full stop is a letter of these names.
+    if (!/^[\w.-]*[\w-][\w.-]*$/.test(slug)) throw new ScripError('invalid_request', 'This is no rate card.', { param: 'rateCard' });
+    return this.#http.call('GET', `/rate-cards/${slug}`, options);
+  }
+
+  /** What a use would cost by a rate card, in whole credits and exactly. Charges nothing. */
+  async estimate(input: EstimateInput, options?: CallOptions): Promise<Estimate> {
+    return this.#http.call('POST', '/estimate', { ...options, body: formatted(input), repeatable: true });
   }
 
   /** A user's wallet, empty where they have none yet; or the one that a code opens, `wallet_not_found` where there is none. */
@@ -186,7 +209,7 @@ export class ScripServer {
   async deduct(input: DeductInput, options?: CallOptions): Promise<Settled> {
     const deductions = this.#gatherers?.deductions;
     if (!deductions?.isOpen) return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
-    const item = keyed(input, `${SPENT} onShortfall`) as BatchItem;
+    const item = formatted(keyed(input, `${SPENT} onShortfall`)) as BatchItem;
     walletPath(item);
     const answer = await deductions.call(item, options);
     return input.idempotencyKey == null ? ownAnswer(answer) : answer;
@@ -222,18 +245,31 @@ export class ScripServer {
     return this.#http.call('POST', '/wallets/freeze', { ...options, body: input, repeatable: true });
   }
 
+  /**
+   * How much may be used of a wallet, in place of all limits that it had of its own: `{ scope: 'member:*', amount: 100,
+   * window: 'month' }`. A user without a wallet gets one. Those that are in force, products' and tiers' included.
+   */
+  async setLimits(who: Who, limits: readonly LimitInput[], options?: CallOptions): Promise<Limit[]> {
+    return this.#limits('PUT', who, { ...options, body: { ...userOf(who), limits }, repeatable: true });
+  }
+
+  /** The limits in force, with what is used, held and left of each. With a member, what those about each member count of theirs. */
+  async limits(who: Who, query: LimitsQuery = {}, options?: CallOptions): Promise<Limit[]> {
+    return this.#limits('GET', who, { ...options, query: { ...userOf(who), ...query } });
+  }
+
   /** Sets credits aside for work whose cost is known only afterwards; see `withHold`. */
   async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
     const holds = this.#gatherers?.holds;
     if (!holds?.isOpen) return this.#spend(input, 'holds', HOLD, options);
-    const item = keyed(input, `${SPENT} ${HOLD}`) as HoldItem;
+    const item = formatted(keyed(input, `${SPENT} ${HOLD}`)) as HoldItem;
     walletPath(item);
     return holds.call(item, options);
   }
 
   /** Charges a part of a hold, once for each key, and leaves it open. What is settled in the end counts draws in. */
   async draw(holdId: string, input: DrawInput, options?: CallOptions): Promise<Drawn> {
-    const body = keyed(input, 'amount meta');
+    const body = formatted(keyed(input, `${CHARGE} meta`));
     const charges = this.#gatherers?.charges;
     if (charges?.isOpen) {
       segment(holdId, 'hold');
@@ -248,7 +284,8 @@ export class ScripServer {
   }
 
   /** Deducts what the work cost and gives back the rest. */
-  async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Settled> {
+  async settle(holdId: string, given: SettleInput, options?: CallOptions): Promise<Settled> {
+    const input = formatted(given);
     const charges = this.#gatherers?.charges;
     if (!charges?.isOpen) return this.#close(holdId, 'settle', input, options);
     segment(holdId, 'hold');
@@ -406,7 +443,7 @@ export class ScripServer {
   /** Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits, or lack some. */
   async #spend<T>(input: Spending, verb: string, fields: string, call: Call = {}): Promise<T> {
     // The code is in the path, and stays out of the body.
-    const { code: _, ...body } = keyed(input, `${SPENT} ${fields}`);
+    const { code: _, ...body } = formatted(keyed(input, `${SPENT} ${fields}`));
     const ask = () => this.#http.call<T>('POST', `${walletPath(input)}/${verb}`, { ...call, body });
     try {
       return await ask();
@@ -420,7 +457,7 @@ export class ScripServer {
   /** A batch, once more for the items of users who had no wallet. */
   async #batch<T extends object>(name: string, items: readonly ListedItem[], options: CallOptions | undefined): Promise<BatchResult<T>[]> {
     const ask = (some: readonly ListedItem[]) => each<T>(this.#http, name, some, options);
-    const results = await ask(items);
+    const results = await ask(items.map(formatted));
     const lacking = results.flatMap((result, at) => {
       const item = items[at];
       return isScripError(result, 'wallet_not_found') && item?.externalUserId != null ? [{ at, item }] : [];
@@ -432,6 +469,10 @@ export class ScripServer {
       });
     }
     return results.map((result) => (result instanceof ScripError ? { error: result } : result)) as BatchResult<T>[];
+  }
+
+  async #limits(method: 'GET' | 'PUT', who: Who, call: Call): Promise<Limit[]> {
+    return (await this.#http.call<{ limits: Limit[] }>(method, `${walletPath(who)}/limits`, call)).limits;
   }
 
   // All three may be repeated: the service answers a repeat with the hold's present state.
@@ -453,8 +494,10 @@ interface Gatherers {
   charges: Gatherer<Charged>;
 }
 
+/** How many credits something is about. */
+const CHARGE = 'amount rateCard attributes quantities usage usageFormat';
 /** What deductions and holds take. */
-const SPENT = 'externalUserId code productId amount meta';
+const SPENT = `externalUserId code productId member ${CHARGE} meta`;
 /** What only holds take. */
 const HOLD = 'expiresInSeconds maxOverrun';
 /** The longest that a timer runs. */

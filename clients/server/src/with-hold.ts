@@ -1,5 +1,5 @@
 // Work against a hold: its credits are either charged or released, however the work ends.
-import { ScripError, isScripError, type Hold, type Outcome, type PlacedHold, type Released, type Unsettled } from '@scrip-wallet/core';
+import { ScripError, isScripError, type Amount, type Charge, type Hold, type Outcome, type PlacedHold, type Rated, type Released, type Unsettled, type Used } from '@scrip-wallet/core';
 import type { DrawInput, Drawn, HoldInput, OnShortfall, SettleInput, Settled } from './input.js';
 
 export type WithHoldInput = HoldInput & {
@@ -18,19 +18,21 @@ export interface RunningHold extends PlacedHold {
   /** Ends the work: the caller's signal did, or the hold was closed under it. */
   readonly signal: AbortSignal;
   /**
-   * Charges a part of what the work costs while it goes on: it stays charged however the work ends. The `amount`
-   * that the work says in the end is all of it, draws included.
+   * Charges a part of what the work costs while it goes on: it stays charged however the work ends. What the work
+   * says in the end is all of it, draws included.
    */
-  readonly draw: (amount: number, options?: Omit<DrawInput, 'amount'>) => Promise<Drawn>;
+  readonly draw: (cost: number | Cost, options?: Omit<DrawInput, keyof Charge>) => Promise<Drawn>;
 }
 
+/** What work costs: an amount, or what it used, by the rate card and the attributes of its hold unless it names others. */
+export type Cost = Amount | (Used & Partial<Pick<Rated, 'rateCard' | 'attributes'>> & { amount?: undefined });
+
 /** What the work cost, and what came of it. */
-export interface Worked<T> {
-  amount: number;
+export type Worked<T> = Cost & {
   value?: T;
   /** A note for the ledger entry: it is laid over that of the hold, whose other keys stay. */
   meta?: SettleInput['meta'];
-}
+};
 
 interface Holds {
   place(idempotencyKey: string, expiresInSeconds: number, onHeaders: (headers: Headers, repeated: boolean) => void): Promise<PlacedHold>;
@@ -109,11 +111,18 @@ export async function withHold<T>(
     },
     (seconds * 1000) / 3,
   );
-  let worked: Worked<T>;
+  /** By the card that the hold was placed with. */
+  const charge = (cost: Cost) => (cost.amount === undefined && (cost.usage ?? cost.quantities) && input.rateCard !== undefined ? { rateCard: input.rateCard, attributes: input.attributes, ...cost } : cost) as Charge;
+  let value: T;
+  let settlement: SettleInput;
   try {
-    const draw: RunningHold['draw'] = (amount, options) => holds.draw(id, { ...options, amount });
-    worked = await work({ ...placed, signal: stop.signal, draw });
-    if (!Number.isSafeInteger(worked?.amount) || worked.amount < 0)
+    const draw: RunningHold['draw'] = (cost, options) => holds.draw(id, { ...options, ...charge(typeof cost === 'number' ? { amount: cost } : cost) });
+    const worked = await work({ ...placed, signal: stop.signal, draw });
+    const { value: made, meta, ...cost } = Object(worked) as Worked<T>;
+    value = made as T;
+    settlement = { ...charge(cost), meta };
+    const { amount, rateCard } = settlement;
+    if (rateCard === undefined && !(Number.isSafeInteger(amount) && Number(amount) >= 0))
       throw new ScripError('invalid_request', 'The work has to say what it cost: { amount } with a whole number.', { param: 'amount' });
   } catch (error) {
     // The work's own error matters more than one from here.
@@ -123,20 +132,20 @@ export async function withHold<T>(
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
   }
-  return settle(holds, id, worked, key);
+  return settle(holds, id, settlement, value, key);
 }
 
 /** Charges what the work cost. Where that fails, what was made is on the error, and can still be paid for. */
-async function settle<T>(holds: Holds, holdId: string, worked: Worked<T>, idempotencyKey: string): Promise<Outcome<T>> {
-  const { amount, meta } = worked;
-  const value = worked.value as T;
+async function settle<T>(holds: Holds, holdId: string, settlement: SettleInput, value: T, idempotencyKey: string): Promise<Outcome<T>> {
+  const { amount } = settlement;
   try {
-    const { balance, charged = amount, owed = 0, uncovered = 0 } = await holds.settle(holdId, { amount, meta });
-    return { value, balance, charged, owed, uncovered };
+    const settled = await holds.settle(holdId, settlement);
+    const { balance, charged = settled.amount ?? amount ?? 0, owed = 0, uncovered = 0, cost, rateVersion, unpricedUsage } = settled;
+    return { value, balance, charged, owed, uncovered, ...(cost != null && { cost, rateVersion: rateVersion ?? undefined, unpricedUsage }) };
   } catch (cause) {
     const { status, message } = cause as ScripError;
     const error = new ScripError('settle_failed', `What the work cost could not be taken. ${message}`, { status, idempotencyKey, cause });
-    const unsettled: Unsettled<T> = { holdId, amount, value, resume: () => settle(holds, holdId, worked, idempotencyKey) };
+    const unsettled: Unsettled<T> = { holdId, amount, value, resume: () => settle(holds, holdId, settlement, value, idempotencyKey) };
     throw Object.assign(error, unsettled);
   }
 }

@@ -39,7 +39,7 @@ function setUp() {
         isBatch,
         signal,
         answer: (refused = {}) => {
-          resolve(whole(items.map(({ idempotencyKey, amount }) => refused[idempotencyKey ?? ''] ?? { balance: amount, deducted: true })));
+          resolve(whole(items.map(({ idempotencyKey, amount }) => refused[idempotencyKey ?? ''] ?? { balance: Number(amount), deducted: true })));
           return turns();
         },
         fail: (error) => (reject(error), turns()),
@@ -132,7 +132,7 @@ describe('a deduction', () => {
     await busy();
     const odd: object[] = [
       { amount: 0 }, { amount: 1.5 }, { amount: 2 ** 53 }, { amount: '5' }, { amount: 5n }, { externalUserId: '' }, { externalUserId: 7 },
-      { externalUserId: 'a\n' }, { externalUserId: '\ud800' }, { idempotencyKey: 'k'.repeat(256) }, { meta: [] }, { meta: { n: 1n } },
+      { externalUserId: 'a\n' }, { externalUserId: '\ud800' }, { idempotencyKey: 'k'.repeat(256) }, { member: 'm'.repeat(256) }, { meta: [] }, { meta: { n: 1n } },
       { meta: { note: 'x'.repeat(20_000) } }, { onShortfall: 3 }, { externalUserId: null, code: 'OLIVE-0000-0000-0000' },
     ]; // prettier-ignore
     for (const [n, more] of odd.entries()) void deduct(`${n}`, { externalUserId: `user-${n}`, ...more });

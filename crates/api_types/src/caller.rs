@@ -16,12 +16,15 @@ records! {
         /// `credit_codes` or `external_users`
         #[cfg_attr(feature = "server", schema(example = "credit_codes"))]
         pub mode: String,
-        /// `publishable`, `secret` or `session`
+        /// `publishable`, `secret`, `restricted` or `session`
         #[cfg_attr(feature = "server", schema(example = "publishable"))]
         pub key_kind: String,
         /// The key's identifier: `key_…`; left out for a session.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub key_id: Option<String>,
+        /// What a restricted key may do; left out for all others.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub can: Option<Vec<String>>,
         /// The session; left out for a key.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub session: Option<OwnSession>,

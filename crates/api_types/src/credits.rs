@@ -1,5 +1,7 @@
 //! Credits that were granted, deducted and held, and the ledger of them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -8,7 +10,6 @@ use crate::{Instant, is_zero};
 records! {
     /// The result of a deduction or of settling a hold. `charged`, `owed` and `uncovered` are there where the request said what to do
     /// with a shortfall, and where there was one.
-    #[derive(Copy)]
     pub struct Deducted {
         /// Credits that can be spent now.
         pub balance: i64,
@@ -27,6 +28,20 @@ records! {
         /// Whether the hold had expired, and this was done as a deduction under its key; left out where it had not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub late: bool,
+        /// What a rate card charged, in whole credits; with a `rateCard`, as are the next two.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub amount: Option<i64>,
+        /// The exact cost, as a decimal number of credits.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "server", schema(example = "0.4122"))]
+        pub cost: Option<String>,
+        /// The version of the card that priced it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rate_version: Option<u32>,
+        /// Counts in `usage` that this server does not know, and so did not price; left out where there were none. The
+        /// entry's `meta` names them, too.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub unpriced_usage: Vec<String>,
     }
 
     /// The result of a grant.
@@ -66,6 +81,12 @@ records! {
         /// where none did.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub replayed: bool,
+        /// The exact cost by a rate card, as a decimal number of credits; with a `rateCard`, as is the next.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cost: Option<String>,
+        /// The version of the card that priced it, and prices what is drawn and settled.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rate_version: Option<u32>,
     }
 
     /// A hold with its status.
@@ -99,7 +120,6 @@ records! {
     }
 
     /// What a draw left of its hold.
-    #[derive(Copy)]
     pub struct DrawnHold {
         /// Credits that can be spent now.
         pub balance: i64,
@@ -109,6 +129,15 @@ records! {
         pub drawn: i64,
         /// Credits that the hold still sets aside.
         pub held: i64,
+        /// What a rate card charged, in whole credits; with a `rateCard`, as are the next two.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub amount: Option<i64>,
+        /// The exact cost, as a decimal number of credits.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cost: Option<String>,
+        /// The version of the card that priced it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rate_version: Option<u32>,
     }
 
     /// The usage of one interval.
@@ -128,6 +157,19 @@ records! {
         /// What they were used for; with `groupBy=feature`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub features: Option<Vec<FeatureUse>>,
+        /// The same by what `groupBy` says, the most used first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub groups: Option<Vec<UsageGroup>>,
+    }
+
+    /// Credits used for one feature, by one rate card or for one model.
+    pub struct UsageGroup {
+        /// Which one; null where there was none. At most 200 are kept apart, the rest is `other`.
+        pub key: Option<String>,
+        /// Credits that were used.
+        pub credits: i64,
+        /// How often credits were used.
+        pub deductions: i64,
     }
 
     /// Credits used for one feature.
@@ -182,4 +224,26 @@ pub struct LedgerEntry<M = Map<String, Value>> {
     /// When the granted credits expire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Instant>,
+    /// What was used, if a rate card priced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RatedUse>,
+    /// The member who used them, if the request named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+}
+
+records! {
+    /// What was used, and what it cost by a rate card.
+    pub struct RatedUse {
+        /// The rate card's name.
+        pub card: String,
+        /// The number of the card's version.
+        pub version: u32,
+        /// What was used, such as its `model`.
+        pub attributes: BTreeMap<String, String>,
+        /// How much of each unit.
+        pub quantities: BTreeMap<String, u64>,
+        /// The exact cost, as a decimal number of credits: of a settlement that of all the work.
+        pub cost: String,
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{OpenInvoice, Price};
+use crate::{LimitState, OpenInvoice, Price};
 
 records! {
     /// The body of every refusal.
@@ -61,12 +61,31 @@ records! {
         /// Why the wallet is frozen; with `wallet_frozen`, if a reason was given.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reason: Option<String>,
+        /// The limit that has no room for it; with `limit_exceeded`, as is `requested`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub limit: Option<Box<LimitState>>,
+        /// What the restricted key would need; with `permission_missing`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "server", schema(example = "refund"))]
+        pub permission: Option<String>,
         /// The response's HTTP status, once it was received.
         #[serde(skip)]
         pub status: u16,
         /// How long to wait before the next attempt, from the response's headers.
         #[serde(skip)]
         pub retry_after: Option<Duration>,
+    }
+}
+
+impl ErrorBody {
+    /// A refusal that says no more than its code, its sentence and its status of HTTP.
+    pub fn new(code: &str, message: &str, status: u16) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            status,
+            ..Self::default()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
 use serde_json::{Value, json};
 
-use crate::{Instant, Order, Subscription};
+use crate::{Instant, LimitState, Order, Subscription};
 
 /// Something that happened. Its content was fixed then: it is the same whenever and however it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -98,6 +98,10 @@ event_data! {
     "wallet.frozen" WalletFrozen(WalletData),
     /// A frozen wallet can be used again.
     "wallet.thawed" WalletThawed(WalletData),
+    /// What was used passed a threshold of a limit.
+    "limit.alert" LimitAlert(Box<LimitData>),
+    /// A limit refused a use for the first time in its window.
+    "limit.reached" LimitReached(Box<LimitData>),
     /// The features that a wallet unlocks changed.
     "features.changed" FeaturesChanged(FeaturesData),
 }
@@ -107,6 +111,22 @@ records! {
     pub struct OrderData {
         /// The order as it stood then, as a secret key reads it.
         pub order: Order,
+    }
+
+    /// The data of a limit's events.
+    pub struct LimitData {
+        /// The wallet's id, `wal_…`.
+        pub wallet_id: String,
+        /// Your own user's id, for an external wallet.
+        pub external_user_id: Option<String>,
+        /// The limit, with what its window counted then.
+        pub limit: LimitState,
+        /// The percentage of the amount that was passed; with `limit.alert`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub percent: Option<u8>,
+        /// The member whose use it was, if it was one's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub member: Option<String>,
     }
 
     /// The data of a dispute's events.

@@ -20,22 +20,27 @@ mod credits;
 mod error_body;
 pub mod event;
 mod instant;
+mod limit;
 mod order;
 mod price;
 mod product;
+mod rate_card;
 #[cfg(feature = "server")]
 pub mod schema;
 mod wallet;
 
 pub use caller::{Identity, OwnSession, Session};
 pub use credits::{
-    Bucket, Credited, Deducted, DrawnHold, FeatureUse, Hold, LedgerEntry, PlacedHold, Reversed,
+    Bucket, Credited, Deducted, DrawnHold, FeatureUse, Hold, LedgerEntry, PlacedHold, RatedUse,
+    Reversed, UsageGroup,
 };
 pub use error_body::ErrorBody;
 pub use instant::Instant;
+pub use limit::{Limit, LimitState, Limits};
 pub use order::{Checkout, Order, Payment};
 pub use price::Price;
 pub use product::{FreeGrant, Product};
+pub use rate_card::{Estimate, EstimateLine, PriceTier, Rate, RateCard, RateCards};
 pub use wallet::{
     Balance, CodeWallet, DebtState, ExternalWallet, Forgiven, FrozenWallet, Holdings, NextExpiry,
     OpenInvoice, Subscription,

@@ -1,5 +1,7 @@
 //! A price: as its project's keys read it, and as an administrator does.
 
+use crate::Limit;
+
 records! {
     /// A price of a product; of a subscription, a tier.
     pub struct Price {
@@ -71,6 +73,10 @@ records! {
         pub trial_credits: i64,
         /// Whether a wallet that has bought what it unlocks may buy it again.
         pub repeatable: bool,
+        /// How much may be used of a wallet while its subscription is active; of the credits that it fills where a limit
+        /// names no product.
+        #[serde(default)]
+        pub limits: Vec<Limit>,
         /// Whether it is offered.
         pub active: bool,
         /// When it was made.

@@ -1,6 +1,6 @@
 //! A product: as its project's keys read it, and as an administrator does.
 
-use crate::{admin, price::AdminPrice, price::Price};
+use crate::{Limit, admin, price::AdminPrice, price::Price};
 
 records! {
     /// A product with its active prices.
@@ -54,6 +54,9 @@ records! {
         pub low_balance: Option<i64>,
         /// The most credits that one external wallet may owe, unless it has a limit of its own.
         pub debt_limit: i64,
+        /// How much may be used of every wallet; of its own credits where a limit names no product.
+        #[serde(default)]
+        pub limits: Vec<Limit>,
         /// Whether it is offered.
         pub active: bool,
         /// When it was made.

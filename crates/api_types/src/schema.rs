@@ -9,7 +9,7 @@ use utoipa::{
     },
 };
 
-use crate::{Order, Subscription, event::Dispute};
+use crate::{LimitState, Order, Subscription, event::Dispute};
 
 /// Declares a description and the bounds that it has.
 macro_rules! described {
@@ -52,7 +52,12 @@ described! {
     /// How a project's wallets are addressed.
     Mode: |object| one_of(object, "How a project's wallets are addressed.", &["credit_codes", "external_users"]);
     /// What a key may do.
-    KeyKind: |object| one_of(object, "What a key may do.", &["publishable", "secret"]);
+    KeyKind: |object| one_of(object, "What a key may do.", &["publishable", "secret", "restricted"]);
+    /// One thing that a restricted key may do.
+    KeyAbility: |object| one_of(object, "One thing that a restricted key may do.", &[
+        "read", "deduct", "grant", "reverse", "checkout", "refund", "orders", "sessions", "features", "limits",
+        "subscriptions",
+    ]);
     /// What a product is.
     ProductType: |object| one_of(object, "What a product is.", &["credits", "subscription", "one_time"]);
     /// How often a price is charged.
@@ -118,6 +123,12 @@ pub struct WalletData {
     order_id: Option<String>,
     /// Why the wallet is frozen, with `wallet.frozen`, if a reason was given.
     frozen_reason: Option<String>,
+    /// The limit as it was then, with `limit.alert` and `limit.reached`.
+    limit: Option<LimitState>,
+    /// The percentage of its amount that was passed, with `limit.alert`.
+    percent: Option<u8>,
+    /// The member whose use it was, with the same events, if it was one's.
+    member: Option<String>,
     /// All features that the wallet unlocks after it, with `features.changed`; left out where they
     /// are more than 12 KiB.
     features: Option<Vec<String>>,

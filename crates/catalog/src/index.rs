@@ -12,11 +12,12 @@ use actors::Scope;
 use domain::{
     Timestamp,
     catalog::{
-        Account, ApiKey, Document, Endpoint, EndpointStatus, Price, Product, Products, Project,
-        Provider, ProviderEpoch, Sandbox,
+        Account, ApiKey, Document, Endpoint, EndpointStatus, KeyKind, Price, Product, Products,
+        Project, Provider, ProviderEpoch, Sandbox,
     },
     id::{EndpointId, KeyId, PriceId, ProductId, ProjectId},
     project_event::LowBalance,
+    rate_card::RateCardSlug,
     wallet::{FreeGrantRule, debt_limit::DebtLimit},
 };
 
@@ -25,6 +26,7 @@ use super::{
     cells::Elsewhere,
     key_hash::{ByHash, KeyHash},
     key_uses::LastUse,
+    rates::{CardRates, RatesCache},
 };
 use authentication::KnownKey;
 
@@ -60,6 +62,7 @@ pub struct ProjectCatalog {
     prices: BTreeMap<(ProductId, PriceId), Price>,
     provider: Option<Provider>,
     endpoints: BTreeMap<EndpointId, Endpoint>,
+    rate_cards: BTreeMap<RateCardSlug, Arc<CardRates>>,
     only_credit_product: Option<ProductId>,
 }
 
@@ -102,7 +105,7 @@ impl Catalog {
     }
 
     /// A new catalog with these documents, each in place of its former version.
-    pub(super) fn with(&self, documents: Vec<Document>) -> Result<Self, Error> {
+    pub(super) fn with(&self, documents: Vec<Document>, rates: &RatesCache) -> Result<Self, Error> {
         let mut touched: BTreeMap<ProjectId, ProjectCatalog> = BTreeMap::new();
         let (projects, others): (Vec<_>, Vec<_>) = documents
             .into_iter()
@@ -113,7 +116,7 @@ impl Catalog {
                 Entry::Occupied(occupied) => occupied.into_mut(),
                 Entry::Vacant(vacant) => vacant.insert(self.start(id, &document)?),
             };
-            project.put(document);
+            project.put(document, rates)?;
         }
         let mut next = self.clone();
         for (id, mut project) in touched {
@@ -138,6 +141,10 @@ impl Catalog {
             if key.revoked_at.is_some() {
                 self.keys.remove(&hash);
             } else {
+                let (kind, can) = match key.kind {
+                    KeyKind::Restricted => (KeyKind::Secret, Some(Arc::new(key.can.clone()))),
+                    kind => (kind, None),
+                };
                 let project = Arc::clone(&project);
                 self.keys.insert(
                     hash,
@@ -145,7 +152,8 @@ impl Catalog {
                         opens: Authenticated {
                             project,
                             key: key.id,
-                            kind: key.kind,
+                            kind,
+                            can,
                         },
                         expires_at: key.expires_at,
                         last_use: Arc::clone(last_use),
@@ -164,6 +172,7 @@ impl ProjectCatalog {
             free_grants: Arc::from([]),
             low_balances: Arc::from([]),
             debt_limits: Arc::from([]),
+            limits: None,
             free_grants_for_code_wallets: project.free_grants_for_code_wallets,
             ahead_millis: 0,
         };
@@ -175,11 +184,12 @@ impl ProjectCatalog {
             prices: BTreeMap::new(),
             provider: None,
             endpoints: BTreeMap::new(),
+            rate_cards: BTreeMap::new(),
             only_credit_product: None,
         }
     }
 
-    fn put(&mut self, document: Document) {
+    fn put(&mut self, document: Document, rates: &RatesCache) -> Result<(), Error> {
         match document {
             Document::Project(project) => self.project = project,
             Document::Key(key) => {
@@ -194,7 +204,14 @@ impl ProjectCatalog {
                 self.endpoints.remove(&endpoint.id);
             }
             Document::Endpoint(endpoint) => drop(self.endpoints.insert(endpoint.id, endpoint)),
+            Document::RateCard(card) => {
+                let former = self.rate_cards.get(&card.slug).map(AsRef::as_ref);
+                let slug = card.slug.clone();
+                let card = CardRates::of(card, former, rates)?;
+                self.rate_cards.insert(slug, Arc::new(card));
+            }
         }
+        Ok(())
     }
 
     /// Precomputes values for requests.
@@ -246,6 +263,9 @@ impl ProjectCatalog {
             free_grants: rules.collect(),
             low_balances: low_balances.collect(),
             debt_limits: debt_limits.collect(),
+            limits: Some(self.limits())
+                .filter(|limits| !limits.is_empty())
+                .map(Arc::new),
             free_grants_for_code_wallets: self.project.free_grants_for_code_wallets,
             ahead_millis: self.provider.as_ref().map_or(0, Provider::ahead_millis),
         };
@@ -326,6 +346,28 @@ impl ProjectCatalog {
         let provider = self.provider.as_ref();
         let provider = provider.filter(|provider| provider.account == Account::Sandbox);
         provider.map(|provider| provider.sandbox)
+    }
+
+    /// A rate card that is not closed.
+    pub fn rate_card(&self, slug: &RateCardSlug) -> Option<&Arc<CardRates>> {
+        let card = self.rate_cards.get(slug);
+        card.filter(|found| found.card.closed_at.is_none())
+    }
+
+    /// A rate card, closed or not.
+    pub fn any_rate_card(&self, slug: &RateCardSlug) -> Option<&Arc<CardRates>> {
+        self.rate_cards.get(slug)
+    }
+
+    /// The rate cards, closed or not, by name.
+    pub fn any_rate_cards(&self) -> impl Iterator<Item = &Arc<CardRates>> {
+        self.rate_cards.values()
+    }
+
+    /// The rate cards that are not closed, by name.
+    pub fn rate_cards(&self) -> impl Iterator<Item = &Arc<CardRates>> {
+        let cards = self.any_rate_cards();
+        cards.filter(|found| found.card.closed_at.is_none())
     }
 
     /// A webhook endpoint, active or not.

@@ -13,8 +13,11 @@ mod key_hash;
 mod key_use_writer;
 mod key_uses;
 mod keys;
+mod limits;
 mod origin;
 mod providers;
+mod rate_cards;
+mod rates;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -32,6 +35,7 @@ pub use key_uses::KeyUseNote;
 pub use keys::{Minted, MintedKey, random_text, sha256};
 pub use origin::{is_loopback, origins};
 pub use providers::ProviderChange;
+pub use rates::{CardRates, RatesNote, VersionRates};
 pub use store::CatalogStore;
 
 /// A new unguessable, time-ordered identifier body.

@@ -19,6 +19,7 @@ use super::{
     cells::Elsewhere,
     key_uses::{self, KeyUses},
     new_id,
+    rates::RatesCache,
 };
 
 /// The current catalog, and the way to change it. Cheap to clone.
@@ -41,6 +42,7 @@ pub(super) struct CatalogState {
     pub(super) handle: Handle,
     pub(super) cipher: Cipher,
     pub(super) key_uses: KeyUses,
+    pub(super) rates: RatesCache,
     turn: Mutex<()>,
     changed: watch::Sender<()>,
 }
@@ -56,7 +58,10 @@ impl CatalogStore {
             .into_iter()
             .collect();
         let (own, elsewhere) = Elsewhere::part(handle.documents()?, cell, &cells);
-        let catalog = Catalog::of_cell(cell, elsewhere).with(own)?;
+        let rates = RatesCache::default();
+        rates.recall(&handle, &own)?;
+        let catalog = Catalog::of_cell(cell, elsewhere).with(own, &rates)?;
+        rates.clear();
         key_uses::recall(&handle, catalog.last_uses())?;
         let current = ArcSwap::from_pointee(catalog);
         Ok(Self {
@@ -65,6 +70,7 @@ impl CatalogStore {
                 handle,
                 cipher,
                 key_uses: KeyUses::default(),
+                rates,
                 turn: Mutex::new(()),
                 changed: watch::Sender::new(()),
             }),
@@ -285,21 +291,36 @@ impl CatalogStore {
         &self,
         decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Document>, T), Error> + Send + 'static,
     ) -> Result<T, Error> {
+        self.change_after(move |catalog, now| {
+            let (documents, answer) = decide(catalog, now)?;
+            Ok((Vec::new(), documents, answer))
+        })
+        .await
+    }
+
+    /// The same, with notes that are logged before the documents that name them, however many they are.
+    pub(super) async fn change_after<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Note>, Vec<Document>, T), Error>
+        + Send
+        + 'static,
+    ) -> Result<T, Error> {
         let Self { shared, end } = self.clone();
         let change = async move {
             let _turn = shared.turn.lock().await;
             let current = shared.current.load_full();
-            let (documents, answer) = decide(&current, shared.handle.now())?;
+            let (before, documents, answer) = decide(&current, shared.handle.now())?;
             if documents.is_empty() {
                 return Ok(answer);
             }
-            let next = current.with(documents.clone())?;
+            let next = current.with(documents.clone(), &shared.rates)?;
             let mut notes = places(&current, &documents);
             match end {
                 End::Made => {}
                 End::MadeWith(beside) => notes.extend(beside),
                 End::Drafted => return Ok(answer),
             }
+            notes::put_all(&shared.handle, before).await?;
             shared.handle.put_documents(documents, notes).await?;
             shared.current.store(Arc::new(next));
             shared.changed.send_replace(());

@@ -9,7 +9,7 @@ use domain::{
     time::Period,
 };
 
-use super::*;
+use super::{rates::RatesCache, *};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -31,6 +31,7 @@ fn credits(name: &str) -> NewProduct {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
     }
 }
@@ -57,6 +58,7 @@ fn price(project: &ProjectCatalog, product: ProductId) -> Price {
         credits_expire_after_days: None,
         rollover: false,
         repeatable: false,
+        limits: Vec::new(),
         trial_days: None,
         trial_credits: 0,
         features: Vec::new(),
@@ -73,7 +75,9 @@ fn catalog(products: Vec<NewProduct>) -> (Catalog, Arc<ProjectCatalog>) {
     for product in products {
         documents.push(Document::Product(made(product, id)));
     }
-    let catalog = Catalog::default().with(documents).unwrap();
+    let catalog = Catalog::default()
+        .with(documents, &RatesCache::default())
+        .unwrap();
     let project = Arc::clone(catalog.project(&id).unwrap());
     (catalog, project)
 }
@@ -93,7 +97,10 @@ fn a_key_opens_its_project_until_it_is_revoked() {
     assert!(catalog.authenticate(&hash, NOW).is_none());
 
     let catalog = catalog
-        .with(vec![Document::Key(minted.stored.clone())])
+        .with(
+            vec![Document::Key(minted.stored.clone())],
+            &RatesCache::default(),
+        )
         .unwrap();
     let found = catalog.authenticate(&hash, NOW).unwrap();
     assert_eq!((found.key, found.kind), (minted.stored.id, KeyKind::Secret));
@@ -101,7 +108,9 @@ fn a_key_opens_its_project_until_it_is_revoked() {
 
     let mut revoked = minted.stored;
     revoked.revoked_at = Some(NOW);
-    let catalog = catalog.with(vec![Document::Key(revoked.clone())]).unwrap();
+    let catalog = catalog
+        .with(vec![Document::Key(revoked.clone())], &RatesCache::default())
+        .unwrap();
     assert!(catalog.authenticate(&hash, NOW).is_none());
     assert!(
         catalog
@@ -122,7 +131,10 @@ fn a_key_stops_at_its_end() {
     };
     let minted = MintedKey::draw(project.project.id, new, NOW).unwrap();
     let catalog = catalog
-        .with(vec![Document::Key(minted.stored.clone())])
+        .with(
+            vec![Document::Key(minted.stored.clone())],
+            &RatesCache::default(),
+        )
         .unwrap();
     assert!(catalog.authenticate(&minted.stored.hash, NOW).is_some());
     assert!(catalog.authenticate(&minted.stored.hash, end).is_none());
@@ -134,11 +146,17 @@ fn a_key_sees_what_was_changed_after_it_was_made() {
     let id = project.project.id;
     let minted = MintedKey::draw(id, KeyKind::Publishable, NOW).unwrap();
     let catalog = catalog
-        .with(vec![Document::Key(minted.stored.clone())])
+        .with(
+            vec![Document::Key(minted.stored.clone())],
+            &RatesCache::default(),
+        )
         .unwrap();
     let product = made(credits("Images"), id);
     let catalog = catalog
-        .with(vec![Document::Product(product.clone())])
+        .with(
+            vec![Document::Product(product.clone())],
+            &RatesCache::default(),
+        )
         .unwrap();
     let found = catalog.authenticate(&minted.stored.hash, NOW).unwrap();
     assert_eq!(found.project.product(&product.id), Some(&product));
@@ -154,7 +172,9 @@ fn the_stored_catalog_is_indexed_in_any_order() {
         Document::Key(minted.stored.clone()),
         Document::Project(project),
     ];
-    let catalog = Catalog::default().with(documents).unwrap();
+    let catalog = Catalog::default()
+        .with(documents, &RatesCache::default())
+        .unwrap();
     let found = catalog.authenticate(&minted.stored.hash, NOW).unwrap();
     assert_eq!(found.project.only_credit_product(), Some(product.id));
 }
@@ -163,7 +183,7 @@ fn the_stored_catalog_is_indexed_in_any_order() {
 fn a_document_of_nothing_is_damage() {
     let orphan = Document::Product(made(credits("Images"), ProjectId(7)));
     assert!(matches!(
-        Catalog::default().with(vec![orphan]),
+        Catalog::default().with(vec![orphan], &RatesCache::default()),
         Err(Error::Damaged(_))
     ));
     let (catalog, project) = catalog(vec![credits("Images")]);
@@ -171,7 +191,7 @@ fn a_document_of_nothing_is_damage() {
     let mut price = price(&project, id);
     price.product = ProductId(9);
     assert!(matches!(
-        catalog.with(vec![Document::Price(price)]),
+        catalog.with(vec![Document::Price(price)], &RatesCache::default()),
         Err(Error::Damaged(_))
     ));
 }
@@ -206,6 +226,7 @@ fn wallets_get_the_free_grants_of_active_products() {
         free_grant: Some(grant),
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         ..credits("Free")
     };
     let gone = NewProduct {
@@ -232,15 +253,18 @@ fn only_active_prices_are_offered_and_oldest_first() {
     let id = product_named(&project, "Images").id;
     let mut prices: Vec<_> = (0..3).map(|_| price(&project, id)).collect();
     let documents = prices.iter().cloned().map(Document::Price).collect();
-    let catalog = catalog.with(documents).unwrap();
+    let catalog = catalog.with(documents, &RatesCache::default()).unwrap();
     let project = catalog.project(&project.project.id).unwrap();
     let off = PriceChange {
         active: Some(false),
         label: Some(Some("Old".into())),
+        limits: None,
     };
     let off = off.decide(&prices[1]).unwrap();
     assert_eq!(off.label.as_deref(), Some("Old"));
-    let catalog = catalog.with(vec![Document::Price(off)]).unwrap();
+    let catalog = catalog
+        .with(vec![Document::Price(off)], &RatesCache::default())
+        .unwrap();
     let project = catalog.project(&project.project.id).unwrap();
     prices.remove(1);
     let offered: Vec<PriceId> = project.active_prices(&id).map(|price| price.id).collect();

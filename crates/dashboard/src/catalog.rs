@@ -1,6 +1,6 @@
 //! The pages that list, create and change a project's products.
 
-use catalog::NewProduct;
+use catalog::{NewProduct, ProductChange};
 use domain::{
     Amount,
     catalog::{FreeGrant, Product, ProductType},
@@ -10,7 +10,11 @@ use domain::{
 use edge::Manage;
 use operator::{CreateProduct, UpdateProduct};
 
-use super::{prelude::*, prices};
+use super::{
+    limit_fields::{LIMITS, inputs, limits, with_limits},
+    prelude::*,
+    prices,
+};
 
 const KINDS: [(&str, &str); 3] = [
     ("credits", "Credits: a balance that is bought and spent"),
@@ -27,7 +31,7 @@ const PERIODS: [(&str, &str); 5] = [
     ("monthly", "Each month"),
     ("yearly", "Each year"),
 ];
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 8] = [
     "name",
     "type",
     "description",
@@ -35,6 +39,7 @@ const FIELDS: [&str; 7] = [
     "freeGrant.credits",
     "lowBalance",
     "debtLimit",
+    LIMITS,
 ];
 
 pub(super) async fn list(request: PageRequest) -> PageResult {
@@ -42,6 +47,7 @@ pub(super) async fn list(request: PageRequest) -> PageResult {
     let body = html! {
         div.head {
             h1 { "Catalog" }
+            a href={ (base) "/rate-cards" } { "Rate cards" }
             @if request.may(Privilege::Manage) { a.button.primary href={ (base) "/catalog/new" } { "New product" } }
         }
         @if request.project.products().next().is_none() {
@@ -81,7 +87,11 @@ pub(super) async fn create(request: FormPost<CreateProduct>) -> PageResult {
         let page = |product: Product, _| layout::done(&path(&request.project, &product), "created");
         let back = format!("{}/catalog", base(&request.project));
         request
-            .answer(CreateProduct(new(&request.fields)?), &back, page)
+            .answer(
+                CreateProduct(new(&request.fields, &request.project)?),
+                &back,
+                page,
+            )
             .await
     };
     let again = |error| new_page(&request, &request.fields, Some(&error));
@@ -100,7 +110,11 @@ pub(super) async fn save(mut request: FormPost<UpdateProduct>) -> PageResult {
     let (product, fields) = (product(&request)?, &request.fields);
     let saved = async {
         form::refuse_stale(fields, &current(product))?;
-        let update = UpdateProduct(product.id, new(fields)?.into());
+        let mut change: ProductChange = new(fields, &request.project)?.into();
+        if !fields.is_on(LIMITS) {
+            change.limits = None;
+        }
+        let update = UpdateProduct(product.id, change);
         request
             .run(update, &path(&request.project, product), "saved")
             .await
@@ -125,7 +139,7 @@ pub(super) fn product(request: &PageRequest) -> Result<&Product, Error> {
     product.ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
 }
 
-fn new(fields: &Fields) -> Result<NewProduct, Error> {
+fn new(fields: &Fields, project: &ProjectCatalog) -> Result<NewProduct, Error> {
     let kind = fields.choice("type")?;
     let period = fields.choice("freeGrant.period");
     let period = period.unwrap_or(Period::Monthly);
@@ -148,6 +162,7 @@ fn new(fields: &Fields) -> Result<NewProduct, Error> {
         free_grant: free_grant.transpose()?,
         low_balance: fields.whole("lowBalance")?,
         debt_limit: fields.whole("debtLimit")?.unwrap_or(0),
+        limits: limits(fields, project)?.unwrap_or_default(),
         active: fields.is_on("active"),
     })
 }
@@ -155,7 +170,7 @@ fn new(fields: &Fields) -> Result<NewProduct, Error> {
 fn current(product: &Product) -> Fields {
     let grant = product.free_grant;
     let period = grant.map_or(Period::Monthly, |grant| grant.period);
-    Fields::default()
+    let fields = Fields::default()
         .with("name", &product.name)
         .with_choice("type", product.kind)
         .with_some("description", product.description.as_deref())
@@ -167,7 +182,8 @@ fn current(product: &Product) -> Fields {
             "debtLimit",
             Some(product.debt_limit).filter(|limit| *limit > 0),
         )
-        .ticked("active", product.active)
+        .ticked("active", product.active);
+    with_limits(fields, &product.limits)
 }
 
 const fn period_text(period: Period) -> &'static str {
@@ -213,7 +229,7 @@ fn page(
     let (form, page_path) = (Form::new(fields, error), path(&request.project, product));
     let body = html! {
         div.head { h1 { (product.name) } (state(product.active)) }
-        p.hint { code { (product.id) } }
+        p.hint { code { (product.id) } @if product.holds_credits() { " · " a href={ (base(&request.project)) "/rate-cards" } { "Rate cards" } } }
         section.card {
             div.head {
                 h2 { "Prices" }
@@ -238,7 +254,7 @@ fn product_form(
     product: Option<&Product>,
 ) -> Markup {
     let may = request.may(Privilege::Manage);
-    let inputs = html! {
+    let all = html! {
             @if let Some(product) = product { (form::version(&current(product))) }
             (form.text(&FieldLabel("name", "Name", "Buyers see it at checkout.")))
             (form.choice(&FieldLabel("type", "Type", "It cannot change once there are prices."), &KINDS))
@@ -254,8 +270,9 @@ fn product_form(
             }
             (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when what is left, held credits included, falls to this or below. Empty: never.")))
             (form.number(&FieldLabel("debtLimit", "Debt limit", "How many credits a user's wallet may owe, where your server asks for it. Empty: none.")))
+            (inputs(form, &request.project, "This one"))
             (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
             @if may { button.primary type="submit" { @if product.is_some() { "Save" } @else { "Create product" } } }
     };
-    html! { (form.alert(&FIELDS)) (form::guarded(request, may, action, &inputs)) }
+    html! { (form.alert(&FIELDS)) (form::guarded(request, may, action, &all)) }
 }

@@ -1,7 +1,7 @@
 //! A project's API keys: lists, creates, changes and revokes them. A new secret key is shown once.
 
 use catalog::{KeyChange, MintedKey, NewKey};
-use domain::catalog::{ApiKey, KeyKind};
+use domain::catalog::{Ability, ApiKey, KeyKind};
 use edge::Manage;
 use identity::NewKey as ShownKey;
 use operator::{CreateKey, RevokeKey, UpdateKey};
@@ -20,6 +20,7 @@ fn page(request: &PageRequest, form: Form<'_>) -> Response {
     let page_path = path(&request.project);
     let may = request.may(Privilege::Manage);
     let now = request.app.edge.clock.now();
+    let abilities = Ability::ALL.map(|(_, name, opens)| (name, format!("{name}: {opens}")));
     let body = html! {
         h1 { "Keys" }
         (copy_now(&new, "A secret key is shown only this once."))
@@ -28,7 +29,7 @@ fn page(request: &PageRequest, form: Form<'_>) -> Response {
         }
         (table("Keys", &["Name", "Key", "Last used", "Created", "State", "~Change"], &html! { @for key in request.project.keys() { tr {
             td.break { @match &key.name { Some(name) => (verbatim(name)), None => span.hint { "No name" } } br; code.small { (key.id) } }
-            td.break { @if key.kind == KeyKind::Secret { "Secret" } @else { "Publishable" } br; code { @match &key.public { Some(key) => (key), None => { (key.first) "…" (key.last) } } } }
+            td.break { (kind(key.kind)) br; @for ability in &key.can { span.badge { (ability.as_str()) } " " } @if !key.can.is_empty() { br; } code { @match &key.public { Some(key) => (key), None => { (key.first) "…" (key.last) } } } }
             td.time { @match request.project.key_last_used(&key.id) { Some(day) => (Day(day)), None => "Never" } }
             td.time { (layout::when(key.created_at)) }
             td { (state(key, now)) }
@@ -43,20 +44,30 @@ fn page(request: &PageRequest, form: Form<'_>) -> Response {
         p.hint { "The last use is a UTC day." }
         @if may { section.card {
             h2 { "New key" }
-            p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server." }
-            (form.alert(&["name", "expiresAt"]))
-            (form::approval_notice(request, &request.project, "Secret keys"))
+            p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server. A restricted key belongs there too, and does only what you tick." }
+            (form.alert(&["name", "expiresAt", "can"]))
+            (form::approval_notice(request, &request.project, "Keys for servers"))
             form method="post" action=(page_path) {
                 (form::token(request))
                 (inputs(&form))
+                (form.ticks(&FieldLabel("can", "What a restricted key can do", "At least one. The other kinds do all that theirs may."), &abilities))
                 div.row {
                     button name="kind" value="publishable" type="submit" { "Create a publishable key" }
                     button name="kind" value="secret" type="submit" { "Create a secret key" }
+                    button name="kind" value="restricted" type="submit" { "Create a restricted key" }
                 }
             }
         } }
     };
     form.response(request.show("Keys", &body))
+}
+
+fn kind(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Publishable => "Publishable key",
+        KeyKind::Secret => "Secret key",
+        KeyKind::Restricted => "Restricted key",
+    }
 }
 
 fn path(project: &ProjectCatalog) -> String {
@@ -112,18 +123,21 @@ pub(super) async fn create(request: FormPost<CreateKey>) -> PageResult {
 
 /// Leads to the page that shows a new key once.
 pub(super) fn hand_out(request: &PageRequest, minted: MintedKey) -> Response {
-    let label = match minted.stored.kind {
-        KeyKind::Secret => "Secret key",
-        KeyKind::Publishable => "Publishable key",
-    };
+    let label = kind(minted.stored.kind);
     let project = request.project.project.id;
     request.keep(&request.app, project, [(label, minted.plain)]);
     layout::done(&path(&request.project), "created")
 }
 
 fn new(fields: &Fields) -> Result<NewKey, Error> {
+    let kind = fields.choice("kind")?;
+    // The boxes are in the same form as the buttons of the other kinds.
+    let is_ticked = |name| kind == KeyKind::Restricted && fields.all("can").any(|it| it == name);
+    let can = Ability::ALL.into_iter();
+    let can = can.filter(|(_, name, _)| is_ticked(*name));
     Ok(NewKey {
-        kind: fields.choice("kind")?,
+        kind,
+        can: can.map(|(ability, ..)| ability).collect(),
         name: fields.owned("name"),
         expires_at: fields.day_end("expiresAt")?,
     })

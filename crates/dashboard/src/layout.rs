@@ -8,13 +8,15 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
 };
 use catalog::ProjectCatalog;
-use domain::Timestamp;
+use domain::{Timestamp, money::grouped};
 use identity::Privilege;
 use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 use wire::{Error, view::instant, visible::visible};
 
-use super::{assets, form, page_request::SignedRequest, time_zone, verbatim::verbatim};
+use super::{
+    assets, fields::Fields, form, page_request::SignedRequest, time_zone, verbatim::verbatim,
+};
 
 const HEADERS: [(&str, &str); 6] = [
     (
@@ -31,7 +33,7 @@ const HEADERS: [(&str, &str); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 35] = [
+const DONE: [(&str, &str); 36] = [
     (
         "asked",
         "This waits here for approval by a second person, for seven days at most.",
@@ -56,6 +58,7 @@ const DONE: [(&str, &str); 35] = [
     ("unarchived", "Unarchived."),
     ("created", "Created."),
     ("revoked", "Revoked. The key stopped working."),
+    ("closed", "The rate card was closed."),
     ("granted", "The credits were granted."),
     ("deducted", "The credits were deducted."),
     ("reversed", "The deduction was reversed."),
@@ -93,9 +96,9 @@ const DONE: [(&str, &str); 35] = [
 /// The parts of a project: their names, their paths, and the other paths whose pages they show.
 const TABS: [(&str, &str, &[&str]); 7] = [
     ("Overview", "", &["approvals"]),
-    ("Wallets", "wallets", &["search"]),
+    ("Wallets", "wallets", &["search", "refused"]),
     ("Orders", "orders", &["unfulfilled-payments"]),
-    ("Catalog", "catalog", &[]),
+    ("Catalog", "catalog", &["rate-cards"]),
     ("Webhooks", "webhooks", &[]),
     ("Keys", "keys", &[]),
     ("Settings", "settings", &["sandbox"]),
@@ -246,6 +249,32 @@ pub(super) fn table(name: &str, headings: &[&str], rows: &Markup) -> Markup {
             tbody { (rows) }
         } }
     }
+}
+
+/// A number of things.
+pub(super) fn count(number: impl TryInto<i64>) -> String {
+    grouped(number.try_into().unwrap_or(i64::MAX))
+}
+
+/// The part of a list that begins where the field `name` says, and the links to others, which keep these fields.
+pub(super) fn paged<'a, T>(
+    query: &Fields,
+    kept: &[&str],
+    name: &str,
+    all: &'a [T],
+    size: usize,
+) -> (&'a [T], Markup) {
+    let start = query.text(name).parse().unwrap_or(0).min(all.len());
+    let end = start.saturating_add(size).min(all.len());
+    let link = |start: usize, text| {
+        html! { a.button href={ "?" (query.query(kept)) (name) "=" (start) } { (text) } }
+    };
+    let links = html! { @if all.len() > size { div.row {
+        @if start > 0 { (link(start.saturating_sub(size), "Previous")) }
+        @if end < all.len() { (link(end, "Next")) }
+        span.hint { (count(start.saturating_add(1))) "–" (count(end)) " of " (count(all.len())) }
+    } } };
+    (all.get(start..end).unwrap_or_default(), links)
 }
 
 /// A chart, and the same figures as a table.

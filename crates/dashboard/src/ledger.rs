@@ -93,18 +93,20 @@ pub(super) async fn export(request: PageRequest) -> PageResult {
     ))
 }
 
-/// A page of the ledger, and how much of its deductions was reversed, by their numbers.
+/// A page of the ledger; how much of its deductions was reversed, and what rate cards say of them, by their numbers.
 pub(super) struct Shown {
     pub(super) page: LedgerPage,
     pub(super) reversed: BTreeMap<u64, i64>,
+    pub(super) explained: BTreeMap<u64, Markup>,
 }
 
 pub(super) fn card(
     request: &PageRequest,
     key: WalletKey,
     fields: &Fields,
-    Shown { page, reversed }: &Shown,
+    shown: &Shown,
 ) -> Markup {
+    let page = &shown.page;
     let page_path = path(&request.project, key);
     let form = Form::new(fields, None).called("ledger-");
     let filter = fields.query(&FILTERS);
@@ -123,7 +125,7 @@ pub(super) fn card(
                 button type="submit" { "Show" }
             }
             @if page.lines.is_empty() { p.empty { "No entries." } } @else {
-                (table("Ledger", &["When", "Reason", "#Change", "#Balance", "About"], &html! { @for line in &page.lines { (row(request, line, reversed)) } }))
+                (table("Ledger", &["When", "Reason", "#Change", "#Balance", "About"], &html! { @for line in &page.lines { (row(request, line, shown)) } }))
             }
             @if let Some(older) = older {
                 p { a.button href=(older) hx-get=(older) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" { "Older" } }
@@ -132,10 +134,10 @@ pub(super) fn card(
     }
 }
 
-fn row(request: &PageRequest, line: &LedgerLine, reversed: &BTreeMap<u64, i64>) -> Markup {
+fn row(request: &PageRequest, line: &LedgerLine, shown: &Shown) -> Markup {
     let entry = &line.entry;
     let taken = entry.delta.saturating_neg();
-    let reversed = reversed.get(&line.id.number()).copied().unwrap_or(0);
+    let reversed = shown.reversed.get(&line.id.number()).copied().unwrap_or(0);
     let is_deduction = entry.reason == Reason::Deduction;
     let can = is_deduction && reversed < taken && request.may(Privilege::Support);
     let link = |id: LedgerId| deduction_path(&request.project, id);
@@ -152,9 +154,11 @@ fn row(request: &PageRequest, line: &LedgerLine, reversed: &BTreeMap<u64, i64>) 
             @if reversed > 0 {
                 a href=(link(line.id)) { @if reversed < taken { (grouped(reversed)) " reversed" } @else { "Reversed" } } " "
             }
+            @if let Some(member) = entry.member() { span.tag { (verbatim::brief(member.as_str())) } " " }
             @if let Some(meta) = &entry.meta { code.small.wrap { (verbatim::meta(meta)) } " " }
             @if let Some(key) = &entry.key { code.small.wrap { (verbatim(key.as_str())) } " " }
             @if can { a href=(link(line.id)) { "Reverse…" } }
+            @if let Some(explained) = shown.explained.get(&line.id.number()) { (explained) }
         }
     } }
 }

@@ -24,6 +24,8 @@ mod invitation;
 mod keys;
 mod layout;
 mod ledger;
+mod limit_fields;
+mod limits;
 mod next_page;
 mod oidc_sign_in;
 mod order;
@@ -35,6 +37,10 @@ mod period;
 mod prelude;
 mod prices;
 mod projects;
+mod rate_calculator;
+mod rate_cards;
+mod rate_versions;
+mod rated_entries;
 mod replace_code;
 mod revenue;
 mod sandbox;
@@ -80,6 +86,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .merge(people_routes())
         .merge(server_routes())
         .merge(project_routes())
+        .merge(rate_card_routes())
         .merge(wallet_routes())
         .merge(order_routes())
         .merge(payment_routes())
@@ -164,8 +171,21 @@ fn project_routes() -> Router<App> {
             ("/catalog/{product}/prices/{price}", post(prices::save)),
             ("/search", get(search::show).post(search::find)),
             ("/wallets", get(wallets::list)),
+            ("/refused", get(limits::reached)),
             ("/wallets.csv", get(wallets::export)),
             ("/orders.csv", get(orders::export)),
+        ],
+    )
+}
+
+fn rate_card_routes() -> Router<App> {
+    below(
+        "/rate-cards",
+        [
+            ("", get(rate_cards::list)),
+            ("/{card}", get(rate_cards::show)),
+            ("/{card}/versions", get(rate_versions::list)),
+            ("/{card}/close", post(rate_cards::close)),
         ],
     )
 }
@@ -178,6 +198,7 @@ fn wallet_routes() -> Router<App> {
             ("/orders", get(orders::list_of_wallet)),
             ("/ledger.csv", get(ledger::export)),
             ("/spending", get(spending::show)),
+            ("/limits", get(limits::edit).post(limits::save)),
             ("/subscription", post(subscriptions::change)),
             ("/notes", post(comments::add)),
             ("/notes/delete", post(comments::delete)),

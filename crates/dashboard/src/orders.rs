@@ -152,9 +152,8 @@ fn filter_form(project: &ProjectCatalog, form: Form<'_>) -> Markup {
 
 /// What all orders come to that the filter lets through.
 fn sums(totals: &OrderTotals) -> Markup {
-    let count = i64::try_from(totals.count).unwrap_or(i64::MAX);
     html! {
-        p.sums { b { (grouped(count)) } @if count == 1 { " order" } @else { " orders" }
+        p.sums { b { (layout::count(totals.count)) } @if totals.count == 1 { " order" } @else { " orders" }
             @for (currency, sum) in &totals.currencies {
                 "; " (money(sum.paid_cents, currency)) " paid"
                 @if sum.refunded_cents > 0 { ", " (money(sum.refunded_cents, currency)) " of it refunded" }

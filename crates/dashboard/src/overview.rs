@@ -7,7 +7,7 @@ use axum::response::{Html, IntoResponse as _};
 use domain::{catalog::Product, time::Span, wallet::OrderStatus};
 use edge::Support;
 use identity::ProjectScope;
-use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
+use persistence::usage::{Count, DistinctCount, Group, Sales, Usage, Wallets};
 
 use super::{
     attention,
@@ -15,17 +15,18 @@ use super::{
     period::Period,
     prelude::*,
     revenue::{self, SalesByInterval},
+    verbatim::brief,
     wallets,
 };
 
 /// Prices and customers that are listed, the best first.
 const MAX_BEST: usize = 5;
-/// Features that are listed, the most used first.
+/// Features, models, rate cards and members that are listed at first, the most used ones.
 const MAX_FEATURES: usize = 10;
 
 pub(super) async fn show(request: PageRequest) -> PageResult {
     let query = request.query();
-    let now = request.app.handle.now_in(&request.project.scope);
+    let now = request.now();
     let period = match Period::of(query, now) {
         Ok(period) => period,
         Err(error) => {
@@ -127,24 +128,13 @@ fn credits(
 ) -> Markup {
     let mut total = Count::default();
     let mut active = Wallets::default();
-    let mut features: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for used in usage.values() {
         total.granted = total.granted.saturating_add(used.count.granted);
         total.deducted = total.deducted.saturating_add(used.count.deducted);
         total.expired = total.expired.saturating_add(used.count.expired);
         total.deductions = total.deductions.saturating_add(used.count.deductions);
         active.merge(&used.wallets);
-        for (name, used) in &used.features {
-            let sum = features.entry(name).or_default();
-            *sum = (
-                sum.0.saturating_add(used.credits),
-                sum.1.saturating_add(used.deductions),
-            );
-        }
     }
-    let mut features: Vec<_> = features.into_iter().collect();
-    features.sort_by_key(|(_, (credits, _))| std::cmp::Reverse(*credits));
-    features.truncate(MAX_FEATURES);
     let labels = period.labels();
     let none = Usage::default();
     let parts: Vec<&Usage> = period
@@ -180,12 +170,47 @@ fn credits(
                     td.number { (distinct(part.wallets.count())) }
                 } } })))
         }
-        @if !features.is_empty() {
+        (most_used(usage, Group::Feature, ("Most used", "Feature")))
+        div.columns {
+            (most_used(usage, Group::Model, ("Used by model", "Model")))
+            (most_used(usage, Group::RateCard, ("Used by rate card", "Rate card")))
+            (most_used(usage, Group::Member, ("Used by member", "Member")))
+        }
+    }
+}
+
+/// The card with the credits that were used, by the values of a group.
+fn most_used(
+    usage: &BTreeMap<Timestamp, Usage>,
+    group: Group,
+    (title, heading): (&str, &str),
+) -> Markup {
+    let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for (name, used) in usage.values().flat_map(|used| used.by(group)) {
+        let sum = sums.entry(name).or_default();
+        *sum = (
+            sum.0.saturating_add(used.credits),
+            sum.1.saturating_add(used.deductions),
+        );
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, (credits, _))| std::cmp::Reverse(*credits));
+    let (first, more) = sums.split_at(sums.len().min(MAX_FEATURES));
+    let rows = |title: &str, sums: &[(&str, (i64, i64))]| {
+        table(
+            title,
+            &[heading, "#Credits", "#Deductions"],
+            &html! { @for (name, (credits, times)) in sums { tr {
+                td.wrap { (brief(name)) } td.number { (grouped(*credits)) } td.number { (grouped(*times)) }
+            } } },
+        )
+    };
+    html! {
+        @if !sums.is_empty() {
             section.card {
-                h2 { "Most used" }
-                (table("Features", &["Feature", "#Credits", "#Deductions"], &html! { @for (name, (credits, times)) in &features { tr {
-                    td { (name) } td.number { (grouped(*credits)) } td.number { (grouped(*times)) }
-                } } }))
+                h2 { (title) }
+                (rows(title, first))
+                @if !more.is_empty() { details { summary { (layout::count(more.len())) " more" } (rows("More", more)) } }
             }
         }
     }
@@ -196,7 +221,7 @@ fn tile(name: &str, figure: &str) -> Markup {
 }
 
 fn distinct(DistinctCount { count, is_exact }: DistinctCount) -> String {
-    let count = grouped(i64::try_from(count).unwrap_or(i64::MAX));
+    let count = layout::count(count);
     if is_exact {
         return count;
     }
@@ -246,7 +271,7 @@ fn live<S>(request: &PageRequest<S>, before: Option<(u64, i64)>) -> Markup {
     html! {
         div.tile #live hx-get=(next) hx-trigger="load delay:2s" hx-swap="outerHTML" {
             p { @if rate.is_some() { "Deductions a second now" } @else { "Deductions since the start" } }
-            b { (grouped(i64::try_from(rate.unwrap_or(count)).unwrap_or(i64::MAX))) }
+            b { (layout::count(rate.unwrap_or(count))) }
             p.hint { "in all projects" }
         }
     }

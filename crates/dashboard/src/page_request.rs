@@ -140,6 +140,11 @@ impl<S: PageScope> PageRequest<S> {
 }
 
 impl PageRequest {
+    /// The instant by the project's clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.app.handle.now_in(&self.project.scope)
+    }
+
     /// A wallet of the project, or an order or anything else in one.
     pub(super) fn read<T>(&self, result: Result<T, actors::Error>) -> Result<T, Error> {
         result.map_err(|error| Error::from_wallet(error, &self.project))

@@ -6,14 +6,16 @@ use domain::{
     id::PriceId,
 };
 use edge::Manage;
-use operator::{CreatePrice, UpdatePrice};
+use operator::{CreatePrice, UpdatePrice, limit_words};
 
 use super::{
     catalog::{path, product, state},
+    limit_fields::{LIMITS, inputs, limits},
+    limits::who,
     prelude::*,
 };
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "label",
     "amountCents",
     "currency",
@@ -25,6 +27,7 @@ const FIELDS: [&str; 11] = [
     "trialDays",
     "trialCredits",
     "repeatable",
+    LIMITS,
 ];
 
 pub(super) fn table(request: &PageRequest, product: &Product) -> Markup {
@@ -36,7 +39,8 @@ pub(super) fn table(request: &PageRequest, product: &Product) -> Markup {
             (layout::table(&format!("Prices of {}", product.name), &["Price", "#Amount", "#Credits", "Features", "State", "~Change"], &html! { @for price in request.project.prices(&product.id) { tr {
                 td { @match &price.label { Some(label) => (label), None => "–" } br; code.small { (price.id) } }
                 td.number { (money(price.amount_cents, &price.currency)) (every(price.interval)) }
-                td.number { (grouped(price.credits_granted)) (terms(price)) }
+                td.number { (grouped(price.credits_granted)) (terms(price))
+                    @for limit in &price.limits { br; span.small { (who(&limit.scope)) ": " (limit_words(&request.project, limit)) } } }
                 td { @for feature in &price.features { span.tag { (feature.as_str()) } " " } }
                 td { (state(price.active)) }
                 td { @if request.may(Privilege::Manage) { form method="post" action={ (page_path) "/" (price.id) } {
@@ -97,7 +101,7 @@ pub(super) async fn draft(request: PageFor<Manage>) -> PageResult {
 pub(super) async fn create(request: FormPost<CreatePrice>) -> PageResult {
     let product = product(&request)?;
     let made = async {
-        let create = CreatePrice(product.id, new(&request.fields)?);
+        let create = CreatePrice(product.id, new(&request.fields, &request.project)?);
         request
             .run(create, &path(&request.project, product), "created")
             .await
@@ -119,14 +123,14 @@ pub(super) async fn save(mut request: FormPost<UpdatePrice>) -> PageResult {
     }
     let change = PriceChange {
         active: Some(active),
-        label: None,
+        ..PriceChange::default()
     };
     request
         .run(UpdatePrice(product.id, price, change), &back, "saved")
         .await
 }
 
-fn new(fields: &Fields) -> Result<NewPrice, Error> {
+fn new(fields: &Fields, project: &ProjectCatalog) -> Result<NewPrice, Error> {
     let interval = fields.choice("interval")?;
     let currency = fields.text("currency").to_uppercase();
     Ok(NewPrice {
@@ -142,6 +146,7 @@ fn new(fields: &Fields) -> Result<NewPrice, Error> {
         trial_days: fields.whole("trialDays")?,
         trial_credits: fields.whole("trialCredits")?.unwrap_or(0),
         repeatable: fields.is_on("repeatable"),
+        limits: limits(fields, project)?.unwrap_or_default(),
     })
 }
 
@@ -197,7 +202,8 @@ fn page(
                         (form.number(&FieldLabel("trialDays", "Free days at the start", "Empty: no trial.")))
                         (form.number(&FieldLabel("trialCredits", "Credits for the trial", "")))
                     }
-                } }
+                }
+                (inputs(form, &request.project, "That which it fills")) }
                 button.primary type="submit" { "Create price" }
             }
         }

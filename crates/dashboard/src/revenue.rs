@@ -128,7 +128,7 @@ fn best_of(title: &str, rows: Vec<(Markup, &Takings)>) -> Markup {
                 h2 { (title) }
                 (table(title, &["Name", "#Orders", "#Revenue, less refunds"], &html! { @for (name, takings) in &rows { tr {
                     td { (name) }
-                    td.number { (grouped(i64::try_from(takings.count).unwrap_or(i64::MAX))) }
+                    td.number { (layout::count(takings.count)) }
                     td.number { (money(takings.cents, takings.currency())) }
                 } } }))
             }

@@ -11,17 +11,20 @@ use super::{
     ledger::{self, reason_name},
     prelude::*,
     time_zone,
+    verbatim::brief,
     wallets::{name, path, wallet},
 };
 
 /// Days that are shown unless others are asked for, today included.
 const USUAL_DAYS: i64 = 7;
+/// Rows of a table, those with most credits first.
+const MAX_ROWS: usize = 200;
 
 pub(super) async fn show(request: PageRequest) -> PageResult {
     let key = wallet(&request)?;
     let (scope, address) = (&request.project.scope, Address::Stored(key));
     let view = request.read(request.app.handle.read(scope, &address).await)?;
-    let today = time_zone::day(request.app.handle.now_in(scope));
+    let today = time_zone::day(request.now());
     let mut fields = request.query().clone();
     if fields.some("from").is_none()
         && fields.some("to").is_none()
@@ -42,6 +45,7 @@ pub(super) async fn show(request: PageRequest) -> PageResult {
     let sums = request.read(sums.await)?;
     let page_path = path(&request.project, key);
     let own_path = format!("{page_path}/spending");
+    let rated = sums.rated.iter();
     let body = html! {
         h1 { "What was spent" }
         p.hint { a href=(page_path) { (name(&view)) } }
@@ -62,7 +66,10 @@ pub(super) async fn show(request: PageRequest) -> PageResult {
             p.note { "There are more entries than are summed up at once: this is what was since " (layout::when(since)) ". Choose fewer days." }
         }
         (by_reason(&request.project, &sums))
-        (by_feature(&request.project, &sums))
+        (by(&request.project, ("by feature", "Feature"), sums.spent.iter().map(|((product, _, it), sum)| ((*product, it.as_deref()), *sum))))
+        (by(&request.project, ("by rate card", "Rate card"), rated.clone().map(|((product, card, _), sum)| ((*product, Some(card.as_str())), *sum))))
+        (by(&request.project, ("by model", "Model"), rated.map(|((product, _, model), sum)| ((*product, model.as_deref()), *sum))))
+        (by(&request.project, ("by member", "Member"), sums.members.iter().map(|((product, member), sum)| ((*product, Some(member.as_str())), *sum))))
         (by_day(&request.project, &sums))
         p { a.button href={ (page_path) "?" (fields.query(&ledger::FILTERS)) "#ledger" } { "Show the entries" } }
     };
@@ -83,33 +90,37 @@ fn by_reason(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
                     td { (product_name(project, *product)) }
                     td { (reason_name(*reason)) }
                     td.number.plus[sum.credits > 0] { (signed(sum.credits)) }
-                    td.number { (count(*sum)) }
+                    td.number { (layout::count(sum.entries)) }
                 } } }))
             }
         }
     }
 }
 
-fn by_feature(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
-    let mut features: BTreeMap<(ProductId, Option<&str>), LedgerSum> = BTreeMap::new();
-    for ((product, _, feature), sum) in &sums.spent {
-        add(
-            features.entry((*product, feature.as_deref())).or_default(),
-            *sum,
-        );
+/// What was spent, by product and another value.
+fn by<'a>(
+    project: &ProjectCatalog,
+    (title, heading): (&str, &str),
+    spent: impl Iterator<Item = ((ProductId, Option<&'a str>), LedgerSum)>,
+) -> Markup {
+    let mut sums: BTreeMap<(ProductId, Option<&str>), LedgerSum> = BTreeMap::new();
+    for (key, sum) in spent {
+        add(sums.entry(key).or_default(), sum);
     }
-    let mut features: Vec<_> = features.into_iter().collect();
-    features.sort_by_key(|(_, sum)| sum.credits);
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, sum)| sum.credits);
+    let more = sums.len().saturating_sub(MAX_ROWS);
     html! {
-        @if !features.is_empty() {
+        @if !sums.is_empty() {
             section.card {
-                h2 { "Spent, by feature" }
-                (table("By feature", &["Product", "Feature", "#Credits", "#Deductions"], &html! { @for ((product, feature), sum) in &features { tr {
+                h2 { "Spent, " (title) }
+                (table(title, &["Product", heading, "#Credits", "#Deductions"], &html! { @for ((product, value), sum) in sums.iter().take(MAX_ROWS) { tr {
                     td { (product_name(project, *product)) }
-                    td { @match feature { Some(name) => (verbatim(name)), None => span.hint { "none named" } } }
+                    td.break { @match value { Some(name) => (brief(name)), None => span.hint { "none named" } } }
                     td.number { (grouped(sum.credits.saturating_neg())) }
-                    td.number { (count(*sum)) }
+                    td.number { (layout::count(sum.entries)) }
                 } } }))
+                @if more > 0 { p.hint { "and " (layout::count(more)) " more" } }
             }
         }
     }
@@ -128,15 +139,11 @@ fn by_day(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
                     td.time { @if let Some(day) = time_zone::day(*day) { (day) } }
                     td { (product_name(project, *product)) }
                     td.number { (grouped(sum.credits.saturating_neg())) }
-                    td.number { (count(*sum)) }
+                    td.number { (layout::count(sum.entries)) }
                 } } }))
             }
         }
     }
-}
-
-fn count(sum: LedgerSum) -> String {
-    grouped(i64::try_from(sum.entries).unwrap_or(i64::MAX))
 }
 
 fn add(total: &mut LedgerSum, sum: LedgerSum) {

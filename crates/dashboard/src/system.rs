@@ -25,7 +25,6 @@ pub(super) async fn show(request: PageFor<Own, NoProject>) -> PageResult {
     let waiting = request.app.payments.inbox().waiting();
     let (started, now) = (request.app.started_at, request.app.edge.clock.now());
     let up = now.0.saturating_sub(started.0).div_euclid(1000);
-    let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     let bytes = |figure: Option<u64>| figure.map_or_else(|| "unknown".into(), in_bytes);
     let backups = request.app.backups.status();
     let missing = request.app.payments.missing_permissions();
@@ -53,13 +52,19 @@ pub(super) async fn show(request: PageFor<Own, NoProject>) -> PageResult {
             },
         ),
         ("Last verified", last_verified(&verified)),
-        ("Wallets in memory", html! { (count(stats.awake)) }),
-        ("Commands in flight", html! { (count(stats.in_flight)) }),
+        ("Wallets in memory", html! { (layout::count(stats.awake)) }),
+        (
+            "Commands in flight",
+            html! { (layout::count(stats.in_flight)) },
+        ),
         (
             "Events not checkpointed yet",
-            html! { (count(stats.backlog)) ", " (in_bytes(stats.backlog_bytes)) },
+            html! { (layout::count(stats.backlog)) ", " (in_bytes(stats.backlog_bytes)) },
         ),
-        ("Provider events waiting", html! { (count(waiting)) }),
+        (
+            "Provider events waiting",
+            html! { (layout::count(waiting)) },
+        ),
         (
             "Permissions of provider keys",
             html! {
@@ -141,15 +146,14 @@ fn commits(commits: &Commits) -> Markup {
                 .map_or_else(String::new, |it| in_millis(*it))
         ),
     };
-    let figure = |count: u64| grouped(i64::try_from(count).unwrap_or(i64::MAX));
     html! {
         section.card {
             h2 { "Writing to disk" }
             @if all == 0 { p.empty { "Nothing was written since the start." } } @else {
                 p {
-                    (figure(all)) " group commits since the start: half within " (within(50)) ", 99 of 100 within " (within(99)) "."
+                    (layout::count(all)) " group commits since the start: half within " (within(50)) ", 99 of 100 within " (within(99)) "."
                 }
-                (layout::chart(&chart, &table("Group commits by time", &["Latency ≤", "#Count"], &html! { @for (label, count) in shown { tr { td { (label) } td.number { (figure(*count)) } } } })))
+                (layout::chart(&chart, &table("Group commits by time", &["Latency ≤", "#Count"], &html! { @for (label, count) in shown { tr { td { (label) } td.number { (layout::count(*count)) } } } })))
             }
         }
     }
@@ -230,11 +234,10 @@ fn cells(part: &ClusterPart) -> Markup {
 }
 
 fn members(state: &ClusterState) -> Markup {
-    let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     html! {
         @for problem in state.problems() { p { span.badge.bad { "Problem" } " " (problem) } }
         p {
-            "The log goes to frame " (count(state.head)) ". "
+            "The log goes to frame " (layout::count(state.head)) ". "
             @match state.snapshot_age() {
                 Some(age) => { "The newest of " (state.snapshots.len()) " snapshots is " (short(age)) " old." },
                 None => "There is no snapshot.",
@@ -244,7 +247,7 @@ fn members(state: &ClusterState) -> Markup {
             td { code { (member.address) } }
             td { (role(state, member)) }
             td { (member.version) }
-            td.number { (count(state.lag(member))) }
+            td.number { (layout::count(state.lag(member))) }
             td { (short(member.seen)) " ago" }
         } } }))
     }

@@ -6,9 +6,18 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 use wire::visible::visible;
 
+const MAX_BRIEF: usize = 60;
+
 /// Untrusted text, as part of a page.
 pub(super) fn verbatim(text: &str) -> Markup {
     html! { bdi { (visible(text)) } }
+}
+
+/// The beginning of untrusted text where a page has many of them, which may be long.
+pub(super) fn brief(text: &str) -> Markup {
+    let cut = text.char_indices().nth(MAX_BRIEF);
+    let begin = cut.and_then(|(end, _)| text.get(..end));
+    html! { (verbatim(begin.unwrap_or(text))) @if begin.is_some() { "…" } }
 }
 
 /// A caller's `meta`: without brackets if it is flat, else as it was sent.

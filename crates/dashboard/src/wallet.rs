@@ -1,4 +1,5 @@
-//! One wallet: balances with their lots, features and subscriptions, holds, orders, the ledger, notes.
+//! One wallet: balances with their lots, features and subscriptions, limits, holds, orders, the
+//! ledger, notes.
 
 use actors::{AccountDetail, FeatureSource, SubscriptionDetail, WalletDetail, WalletView};
 use domain::{
@@ -14,8 +15,9 @@ use super::{
     catalog::product_name,
     comments,
     ledger::{self, reason_name},
-    orders,
+    limits, orders,
     prelude::*,
+    rated_entries::explained,
     replace_code, subscriptions,
     wallets::{name, path, wallet, wallet_view},
 };
@@ -35,12 +37,14 @@ pub(super) async fn show(request: PageRequest) -> PageResult {
         Address::Stored(key),
     );
     let detail = request.read(handle.inspect(scope, &address, PAGE_SIZE).await)?;
+    let limited = limits::of(&request, key).await?;
     let query = request.query();
     let page = request.read(handle.ledger(scope, &address, ledger::query(query)?).await)?;
     let deductions = page.lines.iter();
     let deductions = deductions.filter(|line| line.entry.reason == Reason::Deduction);
     let deductions = deductions.map(|line| line.id.number()).collect();
     let reversed = request.read(handle.given_back(scope, &address, deductions).await)?;
+    let explained = explained(&request, &page.lines).await;
     let bought = request.read(handle.wallet_orders(scope, &address, None, ORDERS).await)?;
     let comments = notes_of(&request.app, key).await?;
     let ended = request.read(handle.ended_subscriptions(scope, &address, ENDED).await)?;
@@ -55,13 +59,14 @@ pub(super) async fn show(request: PageRequest) -> PageResult {
                 a.button.small href="#features" { "Features" }
                 a.button.small href="#freeze" { @if view.frozen.is_some() { "Unfreeze" } @else { "Freeze" } }
             }
-            a href="#orders" { "Orders" } a href="#ledger" { "Ledger" } a href="#notes" { "Notes" }
+            a href="#limits" { "Limits" } a href="#orders" { "Orders" } a href="#ledger" { "Ledger" } a href="#notes" { "Notes" }
         }
         (balances(&request.project, key, &detail))
+        (limits::card(&request, key, &limited))
         (access(&request, key, &detail, &ended))
         @if !detail.holds.0.is_empty() { (holds(&request, key, &detail)) }
         (orders::of_wallet(&request.project, key, &bought))
-        (ledger::card(&request, key, query, &ledger::Shown { page, reversed }))
+        (ledger::card(&request, key, query, &ledger::Shown { page, reversed, explained }))
         (comments::card(&request, key, &comments, Form::new(&Fields::default(), None)))
         (actions::forms(&request, key))
         (replace_code::card(&request, view))
@@ -152,7 +157,7 @@ fn holds(request: &PageRequest, key: WalletKey, detail: &WalletDetail) -> Markup
             h2 { "Holds" }
             (table("Holds", &["Hold", "#Credits", "Expires", "~Release"], &html! { @for (id, hold) in holds { tr {
                 td { @if sees_names { code.small { (id) } } @else { span.hint { "Named to support and above" } } }
-                td.number { (grouped(hold.amount.get()))
+                td.number { (grouped(hold.amount))
                     @if hold.drawn > 0 { br; span.small { (grouped(hold.drawn)) " drawn" } } }
                 td.time { (layout::when(hold.expires_at)) }
                 td { @if sees_names {

@@ -61,7 +61,7 @@ pub(super) async fn list(request: PageRequest) -> PageResult {
     sorts.extend(products.map(|it| (it.id.to_string(), format!("Balance: {}", it.name))));
     let form = Form::new(query, None);
     let body = html! {
-        div.head { h1 { "Wallets" } a.button href={ (base(&request.project)) "/wallets.csv?" (kept) } { "CSV" } }
+        div.head { h1 { "Wallets" } a href={ (base(&request.project)) "/refused" } { "Refused by limits" } a.button href={ (base(&request.project)) "/wallets.csv?" (kept) } { "CSV" } }
         form.row.filter method="get" {
             (form.choice(&FieldLabel("sort", "Sorted by", ""), &sorts))
             button type="submit" { "Show" }

@@ -116,6 +116,8 @@ id!(/// A product of the catalog.
     ProductId, "prod_");
 id!(/// A price of a product.
     PriceId, "price_");
+id!(/// A rate card of a project; callers name it by its slug.
+    RateCardId, "card_");
 id!(/// A wallet, as shown to callers; storage addresses it by [`WalletKey`].
     WalletId, "wal_");
 id!(/// A subscription, as shown to callers: the provider's own id is in [`SubscriptionId`].

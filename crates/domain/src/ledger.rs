@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     id::{OrderSerial, ProductId},
-    text::{IdempotencyKey, Meta},
+    limit::Counted,
+    rate_card::RatedUse,
+    text::{IdempotencyKey, Member, Meta},
     time::Timestamp,
 };
 
@@ -45,4 +47,15 @@ pub struct Entry {
     pub key: Option<IdempotencyKey>,
     pub meta: Option<Meta>,
     pub expires_at: Option<Timestamp>,
+    /// What was used, of a charge by a rate card.
+    pub rate: Option<Box<RatedUse>>,
+    /// Who used it, and where limits counted it.
+    pub counted: Option<Box<Counted>>,
+}
+
+impl Entry {
+    /// The member who used it.
+    pub fn member(&self) -> Option<&Member> {
+        self.counted.as_ref()?.member.as_ref()
+    }
 }

@@ -7,6 +7,7 @@
 use crate::{
     history::{Reason, Record},
     id::{OrderSerial, PriceId, ProductId, ProjectId, PublicSubscriptionId, WalletId, WalletKey},
+    limit::LimitAlert,
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
     wallet::{
@@ -168,6 +169,8 @@ pub enum EventData {
     Frozen { reason: Option<FreezeReason> },
     /// The wallet is not frozen any more.
     Unfrozen,
+    /// A limit's threshold was passed, or it refused a use for the first time in its window.
+    Limit(Box<LimitAlert>),
 }
 
 /// A product's threshold for a low balance.
@@ -268,6 +271,9 @@ impl EventCollector {
                 None => EventData::Unfrozen,
             });
         }
+        let alerts = applied.limit_alerts.into_iter();
+        self.data
+            .extend(alerts.map(|alert| EventData::Limit(Box::new(alert))));
         let record = applied.record.filter(|it| it.fact.brings_credits());
         let entry = record.as_ref().and_then(Record::entry);
         self.data.extend(entry.map(|entry| EventData::Credited {

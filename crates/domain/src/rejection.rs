@@ -1,6 +1,9 @@
 //! Why a wallet refuses a command. A refused command changes nothing.
 
-use crate::{id::ProductId, text::FreezeReason, wallet::OpenInvoice};
+use crate::{
+    id::ProductId, limit::ExceededLimit, rate_card::Unrated, text::FreezeReason,
+    wallet::OpenInvoice,
+};
 
 /// Why a command is refused. The first reason that applies wins: an unknown id, a reused key, a conflicting state,
 /// missing funds.
@@ -41,6 +44,10 @@ pub enum Rejection {
     /// A reversal asks for more than is left of the deduction.
     #[error("{reversible} credits of this deduction are left to reverse.")]
     AlreadyReversed { reversible: i64 },
+    /// What was used has no cost by the rate card that the request names. Checked after the replay, so that a repeat
+    /// outlives the price.
+    #[error(transparent)]
+    Unrated(Unrated),
     /// The wallet is frozen: its credits cannot be used.
     #[error("This wallet is frozen.")]
     Frozen { reason: Option<FreezeReason> },
@@ -94,6 +101,12 @@ pub enum Rejection {
         requested: i64,
         shortfall: i64,
     },
+    /// A limit has no room for all of it.
+    #[error("A limit has no room for this.")]
+    LimitExceeded(Box<ExceededLimit>),
+    /// The wallet counts for as many members, features and keys as it may.
+    #[error("This wallet counts for too many members, features and keys.")]
+    TooManyScopes,
     /// The debt limit has no room for what a hold may owe.
     #[error("Not enough credit: {available} may still be owed, {requested} requested.")]
     NoCredit {

@@ -72,6 +72,8 @@ text!(/// Names one logical operation; 1 to 255 characters, compared exactly.
     IdempotencyKey, check_key);
 text!(/// The caller's own user id: 1 to 255 characters without control characters, compared exactly.
     ExternalUserId, check_user);
+text!(/// One of those who share a wallet, by the caller's own id: 1 to 255 characters without control characters.
+    Member, check_member);
 text!(/// A feature slug: 1 to 100 characters of `a-z A-Z 0-9 . _ : -`.
     Feature, check_feature);
 text!(/// A JSON object of at most 4 KiB, kept as the text that was sent (minus insignificant space).
@@ -119,6 +121,12 @@ fn check_user(text: &str) -> Result<(), TextError> {
     check_length(text, 255, "An external user id has 1 to 255 characters.")?;
     let is_plain = !text.chars().any(char::is_control);
     ensure(is_plain, "An external user id has no control characters.")
+}
+
+fn check_member(text: &str) -> Result<(), TextError> {
+    check_length(text, 255, "A member has 1 to 255 characters.")?;
+    let is_plain = !text.chars().any(char::is_control);
+    ensure(is_plain, "A member has no control characters.")
 }
 
 fn check_freeze_reason(text: &str) -> Result<(), TextError> {

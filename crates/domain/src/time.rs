@@ -1,6 +1,6 @@
 //! Instants and the UTC calendar periods of free grants. Time is always passed in.
 
-use jiff::civil;
+use jiff::{civil, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 /// An instant: milliseconds since the Unix epoch, UTC.
@@ -64,12 +64,17 @@ impl Span {
 impl Period {
     /// The period that `now` falls in; `None` only outside the calendar's range (years past 9999).
     pub fn span(self, now: Timestamp) -> Option<Span> {
+        self.span_in(&TimeZone::UTC, now)
+    }
+
+    /// The same by the calendar of a time zone.
+    pub(crate) fn span_in(self, zone: &TimeZone, now: Timestamp) -> Option<Span> {
         if self == Self::Once {
             return Some(Span::ALWAYS);
         }
         let today = jiff::Timestamp::from_millisecond(now.0)
             .ok()?
-            .to_zoned(jiff::tz::TimeZone::UTC)
+            .to_zoned(zone.clone())
             .date();
         let (start, end) = match self {
             Self::Once | Self::Daily => (today, today.tomorrow().ok()?),
@@ -88,14 +93,15 @@ impl Period {
             }
         };
         Some(Span {
-            start: midnight(start)?,
-            end: midnight(end)?,
+            start: first_instant(start, zone)?,
+            end: first_instant(end, zone)?,
         })
     }
 }
 
-fn midnight(date: civil::Date) -> Option<Timestamp> {
-    let zoned = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+/// The first instant of a day: midnight, or what comes after it where clocks skip that.
+fn first_instant(day: civil::Date, zone: &TimeZone) -> Option<Timestamp> {
+    let zoned = day.to_zoned(zone.clone()).ok()?;
     Some(Timestamp(zoned.timestamp().as_millisecond()))
 }
 

@@ -150,9 +150,10 @@ pub(crate) fn authenticate(
 }
 
 fn is_project_key(token: &[u8]) -> bool {
-    let prefixes = [KeyKind::Publishable.prefix(), KeyKind::Secret.prefix()];
-    let mut prefixes = prefixes.iter();
-    prefixes.any(|prefix| token.starts_with(prefix.as_bytes()))
+    let kinds = [KeyKind::Publishable, KeyKind::Secret, KeyKind::Restricted];
+    kinds
+        .iter()
+        .any(|kind| token.starts_with(kind.prefix().as_bytes()))
 }
 
 /// Whose key or session a request carries, apart from a request that is handled; `None`: none that counts.
@@ -177,6 +178,7 @@ fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Ano
         project,
         key: KeyId(number),
         kind: KeyKind::Publishable,
+        can: None,
     };
     Ok(Caller::with_session(key, Arc::new(session)))
 }

@@ -15,7 +15,7 @@ mod state;
 
 pub use auth::{Authorized, Watcher};
 pub use body::Body;
-pub use caller::{AnyKey, AnyKeyOr, Caller, SecretKey, SecretKeyOr};
+pub use caller::Caller;
 pub use context::Context;
 pub use parameters::{ParametersByRoute, QueryParameters};
 pub use permission::{Manage, Own, Read, Support, refused};

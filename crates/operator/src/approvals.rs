@@ -266,7 +266,7 @@ impl Operator<'_> {
             CatalogChange::OfferPrice { product, price } => {
                 let change = PriceChange {
                     active: Some(true),
-                    label: None,
+                    ..PriceChange::default()
                 };
                 self.execute(UpdatePrice(product, price, change)).await?
             }

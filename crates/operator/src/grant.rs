@@ -4,6 +4,7 @@ use actors::{Address, CommandResult};
 use domain::{
     Amount,
     id::{ProductId, WalletKey},
+    limit::Spender,
     money::grouped,
     text::{IdempotencyKey, Meta},
     wallet::{ProductRef, credit::Credit, deduct::Deduct, shortfall::OnShortfall},
@@ -140,10 +141,11 @@ impl Action for DeductCredits {
         let of = words(by, what, amount, self.meta.as_ref()).await?;
         let deduct = Deduct {
             product: ProductRef::Named(self.product),
-            amount: self.amount,
+            cost: self.amount.into(),
             key: self.key,
             meta: self.meta,
             on_shortfall: OnShortfall::Refuse,
+            by: Spender::default(),
         };
         let attempt = format!("Deduct {of}");
         by.announce(&attempt, None, Some(deduct.key.as_str()))

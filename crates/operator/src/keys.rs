@@ -1,9 +1,11 @@
-//! API keys. A secret key, and one that works for longer, requires approval where grants or refunds do.
+//! API keys. A key for servers, and one that works for longer, requires approval where grants or refunds do.
+
+use std::collections::BTreeSet;
 
 use catalog::{KeyChange, MintedKey, NewKey};
 use domain::{
     Timestamp,
-    catalog::{ApiKey, KeyKind},
+    catalog::{Ability, ApiKey, KeyKind},
     id::{KeyId, ProjectId},
 };
 use edge::audit::AuditEvent;
@@ -44,11 +46,18 @@ pub fn key_terms(key: &ApiKey) -> KeyTerms {
 
 /// What the audit log says of a new key.
 pub(crate) fn created(key: &ApiKey, project: ProjectId) -> String {
-    let kind = match key.kind {
-        KeyKind::Secret => "secret key",
-        KeyKind::Publishable => "publishable key",
-    };
-    format!("Created {kind} {} of {project}", key.title())
+    let can = abilities(&key.can);
+    let kind = key.kind.title();
+    format!("Created {kind} {} of {project}{can}", key.title())
+}
+
+/// What a restricted key may do, in a sentence; nothing of the others.
+fn abilities(can: &BTreeSet<Ability>) -> String {
+    let names: Vec<_> = can.iter().map(|it| it.as_str()).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(" that can {}", names.join(", ")),
+    }
 }
 
 fn fields(key: &ApiKey) -> Value {
@@ -65,7 +74,7 @@ impl Action for CreateKey {
 
     async fn guarded(&self, by: &Operator<'_>) -> ChangeResult {
         let new = self.0.clone();
-        if new.kind != KeyKind::Secret {
+        if new.kind == KeyKind::Publishable {
             return Ok(None);
         }
         by.app
@@ -78,7 +87,8 @@ impl Action for CreateKey {
             .expires_at
             .map(|end| format!(" that expires at {}", instant(end)));
         let (name, end) = (name.unwrap_or_default(), end.unwrap_or_default());
-        let what = format!("create a secret key{name}{end}");
+        let (kind, can) = (new.kind.title(), abilities(&new.can));
+        let what = format!("create a {kind}{name}{end}{can}");
         Ok(Some((CatalogChange::NewKey(new), what)))
     }
 
@@ -97,11 +107,11 @@ impl Action for UpdateKey {
         let drafted = draft.update_key(by.id(), self.0, self.1.clone()).await?;
         // A secret key that works for longer is as good as a new one.
         let end = |key: &ApiKey| key.expires_at.unwrap_or(Timestamp::NEVER);
-        if key.kind != KeyKind::Secret || end(&drafted) <= end(key) {
+        if key.kind == KeyKind::Publishable || end(&drafted) <= end(key) {
             return Ok(None);
         }
         let changed = changes(&fields(key), &fields(&drafted)).unwrap_or_default();
-        let what = format!("change secret key {}: {changed}", key.title());
+        let what = format!("change {} {}: {changed}", key.kind.title(), key.title());
         let change = CatalogChange::Key {
             key: self.0,
             before: key_terms(key),

@@ -19,11 +19,13 @@ mod changes;
 mod confirmation;
 mod grant;
 mod keys;
+mod limits;
 mod notes;
 mod people;
 mod products;
 mod projects;
 mod provider;
+mod rate_cards;
 mod refund;
 mod replace_code;
 mod reverse_deduction;
@@ -53,6 +55,7 @@ pub use approvals::{Approved, is_stale, stale};
 pub use confirmation::{Confirmation, Fact};
 pub use grant::{DeductCredits, GrantCredits, manual_note};
 pub use keys::{CreateKey, RevokeKey, UpdateKey, key_terms};
+pub use limits::{SetWalletLimits, limit_words, own_limits};
 pub use notes::{AddNote, DeleteNote, notes_of};
 pub use people::{
     EndOwnSessions, EndSession, EndSessionsOfUser, InviteUser, InviteUserAgain, RemoveUser,
@@ -63,6 +66,7 @@ pub use products::{
 };
 pub use projects::{ArchiveProject, UpdateProject};
 pub use provider::{AdoptSubscription, RefreshOrder, StartReconciliation};
+pub use rate_cards::{CloseRateCard, SaveRateCard};
 pub use refund::{RefundOrder, RefundPayment};
 pub use replace_code::{CodeReceiver, ReplaceCode, ReplacedCode};
 pub use reverse_deduction::ReverseDeduction;

@@ -378,6 +378,7 @@ fn product(name: &str) -> Product {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
         created_at: Timestamp(0),
     }
@@ -400,6 +401,7 @@ fn new_price(number: u128, amount_cents: i64) -> Price {
         trial_days: None,
         trial_credits: 0,
         repeatable: false,
+        limits: Vec::new(),
         active: true,
         created_at: Timestamp(0),
     }

@@ -17,6 +17,7 @@ pub(crate) fn product(name: &str) -> Product {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
         created_at: Timestamp(0),
     }
@@ -39,6 +40,7 @@ pub(crate) fn price() -> Price {
         trial_days: None,
         trial_credits: 0,
         repeatable: false,
+        limits: Vec::new(),
         active: true,
         created_at: Timestamp(0),
     }

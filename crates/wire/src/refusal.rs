@@ -1,7 +1,12 @@
 //! From the refusals of wallets, payments and the catalog to those of the HTTP interface.
 
 use catalog::ProjectCatalog;
-use domain::{Rejection, catalog::Refusal};
+use domain::{
+    Rejection,
+    catalog::Refusal,
+    limit::ExceededLimit,
+    rate_card::{RateError, Unrated},
+};
 
 use super::{code::ErrorCode, error::Error, view};
 
@@ -121,6 +126,7 @@ impl Error {
             Rejection::AlreadyReversed { reversible } => {
                 Self::new(ErrorCode::AlreadyReversed).with(|more| more.reversible = Some(reversible))
             }
+            Rejection::Unrated(unrated) => unrated.into(),
             Rejection::NoRecoveryCode => Self::new(ErrorCode::NoRecoveryCode),
             Rejection::Frozen { reason } => Self::new(ErrorCode::WalletFrozen)
                 .with(|more| more.reason = reason.map(|it| it.as_str().to_owned())),
@@ -156,6 +162,18 @@ impl Error {
                     more.prices = Some(view::prices_covering(project, product, shortfall));
                 })
             }
+            Rejection::LimitExceeded(exceeded) => {
+                let ExceededLimit { state, requested, .. } = *exceeded;
+                let words = format!(
+                    "The limit of {} per {} for {} has {} left, {requested} requested.",
+                    state.limit.amount, state.limit.window.name(), state.limit.scope, state.remaining()
+                );
+                Self::new(ErrorCode::LimitExceeded).saying(words).with(|more| {
+                    more.requested = Some(requested);
+                    more.limit = Some(Box::new(view::limit_state(&state)));
+                })
+            }
+            Rejection::TooManyScopes => Self::new(ErrorCode::TooManyScopes),
             Rejection::NoCredit {
                 product,
                 balance,
@@ -190,6 +208,18 @@ fn refund_refused(reason: &str, given_cents: i64, refundable_cents: i64) -> Stri
     format!("{given}: {reason}. {left}.")
 }
 
+impl From<Unrated> for Error {
+    fn from(unrated: Unrated) -> Self {
+        let message = unrated.to_string();
+        match unrated {
+            Unrated::NoCard => Self::new(ErrorCode::RateCardNotFound),
+            Unrated::Rate(RateError::TooMuch) => Self::invalid("quantities", message),
+            Unrated::Rate(_) => Self::new(ErrorCode::RateNotFound).saying(message),
+            Unrated::OtherProduct => Self::invalid("rateCard", message),
+        }
+    }
+}
+
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
@@ -199,6 +229,7 @@ impl From<Refusal> for Error {
             Refusal::ProductNotFound(_) => Self::new(ErrorCode::ProductNotFound),
             Refusal::PriceNotFound(_) => Self::new(ErrorCode::PriceNotFound),
             Refusal::EndpointNotFound(_) => Self::new(ErrorCode::WebhookNotFound),
+            Refusal::RateCardNotFound => Self::new(ErrorCode::RateCardNotFound),
             Refusal::NoSandbox => Self::new(ErrorCode::ProviderNotConfigured)
                 .saying("This project's payment provider is not the sandbox."),
         }

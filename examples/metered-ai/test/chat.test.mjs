@@ -84,6 +84,7 @@ test('an answer streams, and costs as many credits as it has tokens', async () =
   assert.deepEqual([(await holdings()).balance, (await holdings()).held ?? 0], [balance, 0]);
   const [entry] = (await account()).entries;
   assert.deepEqual([entry.delta, entry.meta], [-charged, { feature: 'chat' }]);
+  assert.deepEqual(entry.rate.quantities, { input: 4, output: charged - 4, request: 1 });
   assert.equal((await scrip.wallet({ externalUserId: user })).externalUserId, user);
 });
 

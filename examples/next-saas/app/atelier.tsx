@@ -1,6 +1,6 @@
 'use client';
 
-import { BalanceBadge, CheckoutNotice, ErrorMessage, LedgerTable, OpenInvoice, PricingTable, ScripError, ScripProvider, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
+import { BalanceBadge, CheckoutNotice, ErrorMessage, LedgerTable, OpenInvoice, PricingTable, ScripError, ScripProvider, Usage, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { authClient } from '../lib/auth-client';
@@ -8,11 +8,13 @@ import { authClient } from '../lib/auth-client';
 interface Props {
   scripUrl: string;
   name: string;
-  isTeam: boolean;
+  /** Who it is of the team that they work in. */
+  member: string | undefined;
   initial: { wallet: OpenWallet; products: Product[] };
 }
 
-export function Atelier({ scripUrl, name, isTeam, initial }: Props) {
+export function Atelier({ scripUrl, name, member, initial }: Props) {
+  const isTeam = member !== undefined;
   const router = useRouter();
   const leave = () => void authClient.signOut().then(() => router.refresh());
   return (
@@ -25,6 +27,7 @@ export function Atelier({ scripUrl, name, isTeam, initial }: Props) {
       <CheckoutNotice />
       <OpenInvoice />
       <Draw />
+      <section><Usage member={member} /></section>
       <Plan />
       <section><PricingTable popup /></section>
       <section><LedgerTable limit={10} /></section>

@@ -1,6 +1,6 @@
 import { headers } from 'next/headers';
 import { auth } from '../lib/auth';
-import { walletOf } from '../lib/better-auth-scrip';
+import { spenderOf } from '../lib/better-auth-scrip';
 import { SCRIP_URL, scrip } from '../lib/scrip';
 import { Atelier } from './atelier';
 import { SignIn } from './sign-in';
@@ -9,7 +9,7 @@ import { SignIn } from './sign-in';
 export default async function Page() {
   const signedIn = await auth.api.getSession({ headers: await headers() });
   if (!signedIn) return <SignIn />;
-  const externalUserId = walletOf(signedIn);
+  const { externalUserId, member } = spenderOf(signedIn);
   const [{ walletId: _, ...wallet }, products] = await Promise.all([scrip.wallet({ externalUserId }), scrip.products()]);
-  return <Atelier key={externalUserId} scripUrl={SCRIP_URL} name={signedIn.user.name} isTeam={externalUserId.startsWith('team-')} initial={{ wallet, products }} />;
+  return <Atelier key={externalUserId} scripUrl={SCRIP_URL} name={signedIn.user.name} member={member} initial={{ wallet, products }} />;
 }

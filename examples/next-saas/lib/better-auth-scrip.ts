@@ -12,6 +12,12 @@ interface SignedIn {
 /** Whose credits are spent: the active team's, else one's own. */
 export const walletOf = ({ user, session }: SignedIn): string => (session.activeOrganizationId ? `team-${session.activeOrganizationId}` : `user-${user.id}`);
 
+/** Who spends whose credits: of a team's, its limits count what each member uses. */
+export const spenderOf = (signedIn: SignedIn): { externalUserId: string; member?: string } => ({
+  externalUserId: walletOf(signedIn),
+  ...(signedIn.session.activeOrganizationId && { member: signedIn.user.id }),
+});
+
 export const scripSessions = (scrip: ScripServer) =>
   ({
     id: 'scrip',

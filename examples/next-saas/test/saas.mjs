@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +20,11 @@ const env = { ...process.env, SAAS_DATA_DIR: data, SAAS_SCRIP_LISTEN: '127.0.0.1
 const app = spawn(process.execPath, [fileURLToPath(new URL('../start.mjs', import.meta.url))], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 let browser;
 try {
-  const home = await new Promise((resolve, reject) => {
+  const [home, scrip] = await new Promise((resolve, reject) => {
     let said = '';
     app.stdout.on('data', (chunk) => {
-      const found = /open: (http\S+)\/\n/.exec((said += chunk));
-      if (found) resolve(found[1]);
+      const found = /open: (http\S+)\/\nScrip is at (http\S+),/.exec((said += chunk));
+      if (found) resolve(found.slice(1));
     });
     app.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)));
   });
@@ -79,6 +79,25 @@ try {
   // A team has a wallet of its own, and one's own is still there.
   await page.getByRole('button', { name: 'Work in a team' }).click();
   await reads(/^0 credits$/);
+  // Each member may use five credits a day of what the team has.
+  const demo = JSON.parse(await readFile(join(data, 'dev.json'), 'utf8'));
+  const ask = async (method, path, body) => {
+    const headers = { authorization: `Bearer ${demo.secret_key}`, 'content-type': 'application/json' };
+    const reply = await fetch(`${scrip}/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+    assert.equal(reply.status, 200);
+    return reply.json();
+  };
+  const { events } = await ask('GET', '/events?types=wallet.created');
+  const { externalUserId } = events.map(({ data }) => data).find((data) => data.externalUserId?.startsWith('team-'));
+  await ask('PUT', '/wallets/external/limits', { externalUserId, limits: [{ scope: 'member:*', amount: 5, window: 'day' }] });
+  await ask('POST', '/credit', { externalUserId, productId: demo.product, amount: 100, idempotencyKey: 'team' });
+  await reads(/^100 credits$/);
+  await page.getByText(/^5 of 5 credits left until/).waitFor();
+  await draw.click();
+  await page.getByText(/^0 of 5 credits left until/).waitFor();
+  await draw.click();
+  await page.getByRole('alert').getByText(/limit/).waitFor();
+  await reads(/^95 credits$/);
   await page.getByRole('button', { name: 'Work alone' }).click();
   await reads(/^1,495 credits$/);
   assert.equal(await page.evaluate(() => globalThis.stayed), true);
@@ -86,7 +105,7 @@ try {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in, or up' }).waitFor();
   assert.deepEqual(wrong, []);
-  console.log('signed up, bought, spent, cancelled, in a team and out of it, without a reload');
+  console.log('signed up, bought, spent, cancelled, in a team with a limit and out of it, without a reload');
 } finally {
   await browser?.close();
   app.removeAllListeners('exit');

@@ -14,7 +14,7 @@ use super::store::{Store, damaged, io};
 use crate::{
     error::Error,
     format::codec::{decode_value, encode_value},
-    usage::{FEATURES, Hour, Interval, OTHER, Usage, UsageDelta, pending::StoredPeriod},
+    usage::{FEATURES, Group, Hour, Interval, Usage, UsageDelta, pending::StoredPeriod},
 };
 
 /// The kind of record that names a product's features.
@@ -27,12 +27,9 @@ type StoredUsage = (u64, Usage);
 pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(), Error> {
     for (product, hours) in tally.products() {
         let names = names(store, product, &hours)?;
-        let name = |feature| {
-            if names.contains(feature) {
-                feature
-            } else {
-                OTHER
-            }
+        let name = |name| match names.contains(name) {
+            true => name,
+            false => Group::other_than(name),
         };
         for interval in Interval::ALL {
             let newest = newest(store, product, interval)?;
@@ -98,13 +95,14 @@ fn names(
     let stored = names.unwrap_or_default().into_iter();
     let mut names: BTreeSet<Box<str>> = stored.map(Box::from).collect();
     let before = names.len();
+    let of_group = |names: &BTreeSet<Box<str>>, name: &str| {
+        let group = Group::of(name);
+        names.iter().filter(|it| Group::of(it) == group).count()
+    };
     let parts = hours.iter().flat_map(|(_, hour)| &hour.parts);
-    for feature in parts.flat_map(|(_, usage)| usage.features.keys()) {
-        if names.len() >= FEATURES {
-            break;
-        }
-        if !names.contains(feature) {
-            names.insert(feature.clone());
+    for name in parts.flat_map(|(_, usage)| usage.features.keys()) {
+        if !names.contains(name) && of_group(&names, name) < FEATURES {
+            names.insert(name.clone());
         }
     }
     if names.len() > before {

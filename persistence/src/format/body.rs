@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use domain::{
-    history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
+    history::{Entry, HoldRate, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
+    limit::Counted,
     time::Timestamp,
     wallet::{Change, Event, TakenLot},
 };
@@ -134,14 +135,18 @@ pub(super) fn read_ledger_entry(bytes: &[u8], has_moved: bool) -> Result<EntryAn
 }
 
 fn entry(change: Change, balance_after: i64) -> Option<Entry> {
+    let (mut of_rate, mut counts) = (None, None);
     let (product, delta, reason, expires_at, key, meta) = match change {
         Change::Deducted {
             product,
             amount,
             key,
             meta,
+            rate,
+            counted,
         } => {
-            let delta = amount.get().saturating_neg();
+            (of_rate, counts) = (rate, counted);
+            let delta = amount.saturating_neg();
             (product, delta, Reason::Deduction, None, Some(key), meta)
         }
         Change::Granted {
@@ -174,6 +179,8 @@ fn entry(change: Change, balance_after: i64) -> Option<Entry> {
         key,
         meta,
         expires_at,
+        rate: of_rate,
+        counted: counts.map(Counted::kept),
     })
 }
 
@@ -187,6 +194,8 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
         publishable,
         rotations,
         max_overrun,
+        rate,
+        counted,
         ..
     } = change
     else {
@@ -205,8 +214,10 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
         rotations: *rotations,
         owed: 0,
         uncovered: 0,
+        rate: rate.as_deref().map(HoldRate::pinned_by),
+        counted: counted.clone().map(Counted::kept),
     };
-    Ok(RecordContent::HoldPlaced(facts, key.clone()))
+    Ok(RecordContent::HoldPlaced(facts, key.clone(), rate.clone()))
 }
 
 fn unfit() -> Error {

@@ -204,8 +204,13 @@ fn numbers_and_texts_out_of_their_bounds_are_damage() {
             .unwrap()
             .clone()
     };
-    // Seven credits, and none; numbers are stored with their sign last.
-    spoilt(change(5), &[14, 9], &[0, 9]);
+    // Seven credits of a lot, and none; numbers are stored with their sign last.
+    let expired = Change::LotExpired {
+        product: domain::id::ProductId(0),
+        lot: 1,
+        amount: domain::Amount::new(7).unwrap(),
+    };
+    spoilt(expired, &[1, 14], &[1, 0]);
     // An idempotency key of no character.
     spoilt(change(5), b"\x09deduction", b"\x00");
     let feature = Feature::new("a.b").unwrap();

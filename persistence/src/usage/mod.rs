@@ -11,7 +11,6 @@ use domain::{
     Timestamp,
     history::{Entry, Reason},
     id::{ProductId, WalletKey},
-    text::Meta,
     time::{Period, Span},
 };
 use serde::{Deserialize, Serialize};
@@ -89,7 +88,79 @@ pub struct Count {
     pub deductions: i64,
 }
 
-/// Credits used for one feature.
+/// What deductions are counted by, besides their product and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// What the note names as `feature`.
+    Feature,
+    /// The rate card that priced them.
+    RateCard,
+    /// The attribute `model` of what was used.
+    Model,
+    /// The member of those who share the wallet.
+    Member,
+}
+
+impl Group {
+    const ALL: [Self; 4] = [Self::Feature, Self::RateCard, Self::Model, Self::Member];
+
+    /// What the names of its values begin with where all are counted together: no name has a control character.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Feature => "",
+            Self::RateCard => "\u{1}",
+            Self::Model => "\u{2}",
+            Self::Member => "\u{3}",
+        }
+    }
+
+    const fn other(self) -> &'static str {
+        match self {
+            Self::Feature => OTHER,
+            Self::RateCard => "\u{1}other",
+            Self::Model => "\u{2}other",
+            Self::Member => "\u{3}other",
+        }
+    }
+
+    /// The group that a name belongs to.
+    pub(crate) fn of(name: &str) -> Self {
+        let others = [Self::RateCard, Self::Model, Self::Member];
+        let mut others = others.into_iter();
+        let found = others.find(|group| name.starts_with(group.prefix()));
+        found.unwrap_or(Self::Feature)
+    }
+
+    /// The name of the values that are not counted separately, of the group of this one.
+    pub(crate) fn other_than(name: &str) -> &'static str {
+        Self::of(name).other()
+    }
+
+    /// The value of an entry.
+    fn value(self, entry: &Entry) -> Option<Cow<'_, str>> {
+        let rate = entry.rate.as_deref();
+        match self {
+            Self::Feature => feature(entry.meta.as_ref()?.as_str()),
+            Self::RateCard => Some(rate?.card.as_str().into()),
+            Self::Model => Some(rate?.attributes.get("model")?.into()),
+            Self::Member => Some(entry.member()?.as_str().into()),
+        }
+    }
+
+    /// The name under which an entry is counted.
+    fn name(self, entry: &Entry) -> Option<Cow<'_, str>> {
+        let value = self.value(entry)?;
+        Some(match (self, value.len() <= FEATURE_BYTES) {
+            (_, false) => self.other().into(),
+            // A feature is any text, one with a control character as well.
+            (Self::Feature, true) if Self::of(&value) != self => OTHER.into(),
+            (Self::Feature, true) => value,
+            (_, true) => format!("{}{value}", self.prefix()).into(),
+        })
+    }
+}
+
+/// Credits used for one feature, or one value of another group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeatureUsage {
     /// Credits that were used.
@@ -103,7 +174,7 @@ pub struct FeatureUsage {
 pub struct Usage {
     /// Credits of all entries, with a feature or without.
     pub count: Count,
-    /// Credits that were used for features, by `meta.feature`.
+    /// Credits that were used, by [`Group`] and value.
     pub features: BTreeMap<Box<str>, FeatureUsage>,
     /// Orders that were placed in it, as they stand now.
     pub sales: Sales,
@@ -152,27 +223,31 @@ impl FeatureUsage {
 
 impl Usage {
     /// Counts one more ledger entry.
-    pub fn add(&mut self, reason: Reason, delta: i64, meta: Option<&str>) {
-        self.count.add(reason, delta);
-        let times = match reason {
+    pub fn add(&mut self, entry: &Entry) {
+        self.count.add(entry.reason, entry.delta);
+        let times = match entry.reason {
             Reason::Deduction => 1,
             Reason::Reversal => 0,
             _ => return,
         };
-        let Some(feature) = meta.and_then(feature) else {
-            return;
-        };
-        let fits = feature.len() <= FEATURE_BYTES;
-        let feature = if fits { &feature } else { OTHER };
-        let credits = delta.saturating_neg();
-        match self.features.get_mut(feature) {
-            Some(known) => known.add(credits, times),
-            None => {
-                let mut first = FeatureUsage::default();
-                first.add(credits, times);
-                self.features.insert(feature.into(), first);
+        let credits = entry.delta.saturating_neg();
+        for name in Group::ALL.into_iter().filter_map(|group| group.name(entry)) {
+            match self.features.get_mut(&*name) {
+                Some(known) => known.add(credits, times),
+                None => {
+                    let mut first = FeatureUsage::default();
+                    first.add(credits, times);
+                    self.features.insert(name.into(), first);
+                }
             }
         }
+    }
+
+    /// Credits that were used, by the values of a group.
+    pub fn by(&self, group: Group) -> impl Iterator<Item = (&str, &FeatureUsage)> {
+        let all = self.features.iter();
+        let within = all.filter(move |(name, _)| Group::of(name) == group);
+        within.map(move |(name, used)| (name.strip_prefix(group.prefix()).unwrap_or(name), used))
     }
 
     /// Whether another says the same, as far as prices were counted apart.
@@ -252,8 +327,7 @@ impl UsageDelta {
             hour.wallets.add(wallet);
         }
         if let Some(usage) = hour.part(lsn) {
-            let meta = entry.meta.as_ref().map(Meta::as_str);
-            usage.add(entry.reason, entry.delta, meta);
+            usage.add(entry);
         }
     }
 
@@ -297,12 +371,25 @@ mod tests {
     #[test]
     fn long_names_are_counted_as_other() {
         let mut usage = Usage::default();
-        let meta = format!(r#"{{"feature":"{}"}}"#, "x".repeat(FEATURE_BYTES + 1));
-        usage.add(Reason::Deduction, -5, Some(&meta));
-        assert_eq!(
-            usage.features.keys().collect::<Vec<_>>(),
-            [&Box::from(OTHER)]
-        );
-        assert_eq!((usage.count.deducted, usage.count.deductions), (5, 1));
+        let long = format!(r#"{{"feature":"{}"}}"#, "x".repeat(FEATURE_BYTES + 1));
+        // A feature that looks like a rate card is none.
+        for meta in [&long, r#"{"feature":"\u0001chat"}"#] {
+            usage.add(&Entry {
+                product: ProductId(1),
+                delta: -5,
+                balance_after: 0,
+                reason: Reason::Deduction,
+                order: None,
+                key: None,
+                meta: domain::text::Meta::new(meta).ok(),
+                expires_at: None,
+                rate: None,
+                counted: None,
+            });
+        }
+        let by = |group| usage.by(group).map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(by(Group::Feature), [OTHER]);
+        assert!(by(Group::RateCard).is_empty());
+        assert_eq!((usage.count.deducted, usage.count.deductions), (10, 2));
     }
 }

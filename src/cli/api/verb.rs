@@ -85,6 +85,7 @@ impl Verb {
             1,
         );
         let mut built = Command::new(name.to_owned())
+            .disable_version_flag(true)
             .after_help(format!(
                 "{} {route}\n\nExamples:\n  {example}",
                 method.to_uppercase()

@@ -1,8 +1,11 @@
-//! The catalog file: a project's settings, its products and their prices, with the admin API's field names. What is
-//! serialized is sent to the admin API; the other fields are the file's own.
+//! The catalog file: a project's settings, its products with their prices, and its rate cards, with the admin API's
+//! field names. What is serialized is sent to the admin API; the other fields are the file's own.
 
-use api_types::admin::CreationLimit;
-use domain::catalog::{FreeGrant, Interval, Mode, ProductType};
+use api_types::{Limit, admin::CreationLimit};
+use domain::{
+    catalog::{FreeGrant, Interval, Mode, ProductType},
+    rate_card::Rate,
+};
 use serde::{Deserialize, Serialize};
 
 /// The whole file.
@@ -14,6 +17,9 @@ pub(super) struct File {
     /// Products; an omitted field of one takes its default.
     #[serde(default)]
     pub(super) products: Vec<Product>,
+    /// Rate cards; each is applied whole.
+    #[serde(default)]
+    pub(super) rate_cards: Vec<RateCard>,
 }
 
 /// Settings of the project, all optional.
@@ -58,6 +64,8 @@ pub(super) struct Product {
     pub(super) low_balance: Option<i64>,
     #[serde(default)]
     pub(super) debt_limit: i64,
+    #[serde(default)]
+    pub(super) limits: Vec<Limit>,
     #[serde(default = "yes")]
     pub(super) active: bool,
     #[serde(default, skip_serializing)]
@@ -87,8 +95,32 @@ pub(super) struct Price {
     pub(super) trial_credits: i64,
     #[serde(default)]
     pub(super) repeatable: bool,
+    #[serde(default)]
+    pub(super) limits: Vec<Limit>,
     #[serde(default = "yes", skip_serializing)]
     pub(super) active: bool,
+}
+
+/// A rate card.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RateCard {
+    pub(super) slug: String,
+    /// The product whose credits the prices are in, by its name or id.
+    #[serde(alias = "productId")]
+    pub(super) product: String,
+    pub(super) rates: Vec<Rate>,
+    /// An instant, as a text or as TOML has it [default: now].
+    effective_from: Option<toml::Value>,
+}
+
+impl RateCard {
+    pub(super) fn effective_from(&self) -> Option<String> {
+        self.effective_from.as_ref().map(|from| match from {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
 }
 
 const fn yes() -> bool {

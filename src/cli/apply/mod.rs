@@ -5,13 +5,15 @@
 //!   its `id`, and so do two products with the same name;
 //! - a price by its terms (amount, currency, credits, interval, features, expiry, rollover, trial, repeatable, target):
 //!   they never change once it is created, so other terms are another price. Only its label and whether it is
-//!   active are changed in place.
+//!   active are changed in place;
+//! - a rate card by its slug, its rates by what they match.
 //!
-//! A declared product or price is applied whole: a field that the file omits takes its default. What the file
+//! A declared product, price or rate card is applied whole: a field that the file omits takes its default. What the file
 //! does not declare is left as it is and listed; nothing is deactivated unless the file says `active = false`.
 
 mod file;
 mod plan;
+pub mod pull;
 
 use std::path::PathBuf;
 
@@ -22,7 +24,8 @@ use serde_json::{Value, json};
 
 use super::{
     Failure, print,
-    remote::{self, ApiClient, ServerArgs},
+    rates::card::{Card, Cards},
+    remote::{self, ApiClient, Error, ServerArgs},
     table::field,
 };
 
@@ -73,6 +76,9 @@ impl Apply {
             for product in &file.products {
                 self.say('+', &format!("product \"{}\" and its prices", product.name));
             }
+            for card in &file.rate_cards {
+                self.say('+', &format!("rate card \"{}\"", card.slug));
+            }
             return self.done();
         };
         let mut ids = Vec::new();
@@ -88,7 +94,16 @@ impl Apply {
         for step in steps {
             self.price(&path, step).await?;
         }
-        for left in plan::undeclared(&file.products, &ids, &found) {
+        let path = format!("/projects/{project}/rate-cards");
+        let cards = self.rate_cards(&path, file).await?;
+        for step in plan::rate_cards::steps(file, &ids, &found, &cards)? {
+            self.rate_card(&path, step).await?;
+        }
+        let mut undeclared = plan::undeclared(&file.products, &ids, &found);
+        let is_declared = |slug: &str| file.rate_cards.iter().any(|card| card.slug == slug);
+        let cards = cards.iter().filter(|card| !is_declared(&card.slug));
+        undeclared.extend(cards.map(|card| format!("rate card \"{}\"", card.slug)));
+        for left in undeclared {
             print::line(&format!("  not in the file, left as it is: {left}"));
         }
         self.done()
@@ -146,6 +161,51 @@ impl Apply {
             Some(id) => self.patch(&path, &id, &json!({ "active": false })).await,
             None => Ok(()),
         }
+    }
+
+    /// The rate cards in force, and of those that the file has from a later instant the versions in force then.
+    async fn rate_cards(&self, path: &str, file: &File) -> Result<Vec<Card>, Failure> {
+        let Cards { rate_cards } = self.client.get(path).await?;
+        let mut cards = Vec::with_capacity(rate_cards.len());
+        for mut card in rate_cards {
+            let wanted = file.rate_cards.iter().find(|it| it.slug == card.slug);
+            let from = wanted.and_then(|wanted| wanted.effective_from()?.parse().ok());
+            let mut number = card.version;
+            while let Some(from) = from {
+                let from: jiff::Timestamp = from;
+                number = number.saturating_add(1);
+                let next = format!("{path}/{}?version={number}", card.slug);
+                match self.client.get::<Card>(&next).await {
+                    Ok(next) if next.effective_from <= from => {
+                        if next.effective_from >= card.effective_from {
+                            card = next;
+                        }
+                    }
+                    Ok(_) => {}
+                    Err(Error::Refused { status: 404, .. }) => break,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            cards.push(card);
+        }
+        Ok(cards)
+    }
+
+    async fn rate_card(
+        &mut self,
+        cards: &str,
+        step: plan::rate_cards::RateCardStep,
+    ) -> Result<(), Failure> {
+        let sign = if step.is_new { '+' } else { '~' };
+        self.say(sign, &format!("rate card \"{}\"", step.slug));
+        for line in step.lines {
+            print::line(&format!("    {line}"));
+        }
+        if let Some(fields) = step.fields.filter(|_| !self.dry_run) {
+            let path = format!("{cards}/{}", step.slug);
+            self.client.put::<Card>(&path, &fields).await?;
+        }
+        Ok(())
     }
 
     /// Changes what has this id, if `fields` differ, or creates it below the path; returns its id, or `None` if a dry run

@@ -1,5 +1,7 @@
 //! Plans what has to change. A pure function of the file and the server's catalog.
 
+pub(super) mod rate_cards;
+
 use std::collections::{BTreeSet, HashSet};
 
 use api_types::admin;
@@ -106,7 +108,7 @@ fn settings_of(settings: &file::ProjectSettings) -> Result<Map<String, Value>, F
 }
 
 /// The fields of a record as the admin API has them.
-fn fields_of(record: &impl serde::Serialize) -> Result<Map<String, Value>, Failure> {
+pub(super) fn fields_of(record: &impl serde::Serialize) -> Result<Map<String, Value>, Failure> {
     match serde_json::to_value(record).map_err(Failure::new)? {
         Value::Object(fields) => Ok(fields),
         _ => Ok(Map::new()),
@@ -242,6 +244,7 @@ fn price_step(
         let fields = [
             ("label".to_owned(), json!(wanted.label)),
             ("active".to_owned(), json!(wanted.active)),
+            ("limits".to_owned(), json!(wanted.limits)),
         ];
         let change = changed_fields(Map::from_iter(fields), price)?;
         return Ok(change.map(|fields| PriceStep {
@@ -254,6 +257,7 @@ fn price_step(
     }
     let mut create = terms;
     create.insert("label".into(), json!(wanted.label));
+    create.insert("limits".into(), json!(wanted.limits));
     Ok(Some(PriceStep {
         product: product.cloned(),
         id: None,
@@ -263,10 +267,11 @@ fn price_step(
     }))
 }
 
-/// What never changes of a price once it is created: all that the API takes but the label.
+/// What never changes of a price once it is created: all that the API takes but the label and the limits.
 fn terms(wanted: &file::Price, target: Option<&str>) -> Result<Map<String, Value>, Failure> {
     let mut terms = fields_of(wanted)?;
     terms.remove("label");
+    terms.remove("limits");
     terms.insert("creditsProductId".into(), json!(target));
     Ok(terms)
 }

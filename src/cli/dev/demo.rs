@@ -237,6 +237,7 @@ fn product(kind: ProductType, name: &str, description: &str) -> NewProduct {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
     }
 }

@@ -30,9 +30,33 @@ def entry(body):
         body["meta"] = {"feature": "render"}
 
 
+COSTLY = ("/deduct", "/holds", "/draw", "/settle", "/estimate", "s/batch")
+USE = ["rateCard", "attributes", "quantities", "usage", "usageFormat"]
+
+
+def cost(body, path):
+    """Work costs an amount, or what a rate card prices: so much of its units, or a usage object that agrees with itself."""
+    if body.get("rateCard") is not None and (body.get("amount") is None or path == "/estimate"):
+        for name in ["amount", "usage", "usageFormat"]:
+            body.pop(name, None)
+        body["attributes"], body["quantities"] = {"model": "m"}, {"input": 1}
+    elif path != "/estimate":
+        for name in USE:
+            body.pop(name, None)
+        if body.get("amount") is None:
+            body["amount"] = 1
+        if path == "/wallets/{code}/deduct":
+            body["productId"] = body.get("productId") or "prod_none"
+    if path == "/estimate" and body.get("externalUserId") is not None:
+        body.pop("code", None)
+
+
 def charge(body):
     """A draw has a key, charges something and is refused where it is not there."""
-    if body.get("keepOpen"):
+    if body.get("keepOpen") and "amount" not in body:
+        body["idempotencyKey"] = body.get("idempotencyKey") or "draw"
+        body.pop("onShortfall", None)
+    elif body.get("keepOpen"):
         body["amount"] = max(body["amount"], 1)
         body["idempotencyKey"] = body.get("idempotencyKey") or "draw"
         body.pop("onShortfall", None)
@@ -55,6 +79,23 @@ def price(body):
     # More than the least, and of a size, that providers take in any currency.
     if body.get("amountCents"):
         body["amountCents"] = min(body["amountCents"] // 1000 * 1000 + 10_000, 90_000_000)
+
+
+def limits(body, path):
+    """Zones, scopes that are not listed twice, thresholds in an order: no schema says it. Of what credits a price's are
+    its product says."""
+    if body.get("limits") and (path.endswith("/limits") or body.get("type") == "credits"):
+        body["limits"] = [{"scope": "member:*", "amount": 1000, "window": "week", "timeZone": "Europe/Berlin", "alertsAt": [80]}]
+    else:
+        body["limits"] = []
+
+
+def key(body):
+    """What a restricted key can do, and no other names."""
+    if body.get("kind") != "restricted":
+        body.pop("can", None)
+    elif not body.get("can"):
+        body["can"] = ["read"]
 
 
 def project(body):
@@ -83,13 +124,22 @@ def map_case(context, case):
         for item in [case.body, *(case.body.get("items") or [])]:
             if isinstance(item, dict):
                 entry(item)
+                if path.endswith(COSTLY) and "items" not in item:
+                    cost(item, path)
                 charge(item)
         if "/products" in path and not path.endswith(("/prices", "{priceId}")):
             product(case.body, case.method.upper())
+        if "limits" in case.body:
+            limits(case.body, path)
+        if path.endswith("/keys"):
+            key(case.body)
         if path.endswith("/prices"):
             price(case.body)
         if path == "/projects/{projectId}":
             project(case.body)
+        # A power of ten, decimals that are not all zero, matches that do not tie.
+        if path.endswith("/rate-cards/{slug}"):
+            case.body["rates"] = [{"match": {}, "unitPrices": {"input": "0.3"}, "per": 1000}]
         # What a host may be called no pattern says.
         if "/webhooks" in path and case.body.get("url"):
             case.body["url"] = "https://shop.example/hooks"

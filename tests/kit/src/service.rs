@@ -190,6 +190,7 @@ impl Service {
             free_grant: None,
             low_balance: None,
             debt_limit: 0,
+            limits: Vec::new(),
             active: true,
         };
         self.catalog
@@ -209,6 +210,7 @@ impl Service {
             free_grant: None,
             low_balance: None,
             debt_limit: 0,
+            limits: Vec::new(),
             active: true,
         };
         let product = self.catalog.create_product(self.project.id, product).await;
@@ -226,6 +228,7 @@ impl Service {
             credits_expire_after_days: None,
             rollover: false,
             repeatable: false,
+            limits: Vec::new(),
             trial_days: None,
             trial_credits: 0,
             features: Vec::new(),
@@ -244,6 +247,7 @@ impl Service {
     pub async fn trust(&self, debt_limit: i64) {
         let change = ProductChange {
             debt_limit: Some(debt_limit),
+            limits: None,
             ..ProductChange::default()
         };
         let product = self.product.parse().unwrap();

@@ -34,20 +34,21 @@ fn hold(id: HoldId, now: Timestamp) -> PlaceHold {
     PlaceHold {
         id,
         product: ProductRef::Named(PRODUCT),
-        amount: Amount::new(60).unwrap(),
+        cost: Amount::new(60).unwrap().into(),
         expires_at: now.plus_seconds(900),
         key: key("h"),
         meta: None,
         publishable: false,
         max_open: 1,
         max_overrun: 20,
+        by: domain::limit::Spender::default(),
     }
 }
 
 fn draw(hold: HoldId, amount: i64) -> Draw {
     Draw {
         hold,
-        amount: Amount::new(amount).unwrap(),
+        cost: Amount::new(amount).unwrap().into(),
         key: key("d"),
         meta: None,
     }

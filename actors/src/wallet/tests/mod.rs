@@ -68,6 +68,7 @@ impl Service {
             free_grants: [].into(),
             low_balances: [].into(),
             debt_limits: [].into(),
+            limits: None,
             free_grants_for_code_wallets: true,
             ahead_millis: 0,
         };
@@ -152,17 +153,18 @@ pub(super) fn deduct(credits: i64, k: &str) -> Deduct {
     let amount = Amount::new(credits).unwrap();
     Deduct {
         product: ProductRef::Named(PRODUCT),
-        amount,
+        cost: amount.into(),
         key: key(k),
         meta: None,
         on_shortfall: OnShortfall::Refuse,
+        by: domain::limit::Spender::default(),
     }
 }
 
-pub(super) const fn settle(hold: HoldId, amount: i64) -> Settle {
+pub(super) fn settle(hold: HoldId, amount: i64) -> Settle {
     Settle {
         hold,
-        amount,
+        cost: amount.into(),
         on_shortfall: OnShortfall::Refuse,
         publishable: false,
         meta: None,
@@ -175,6 +177,7 @@ pub(super) fn applied(balance: i64) -> CommandResult {
         applied: true,
         replayed: false,
         coverage: None,
+        rated: None,
         late: false,
     }
 }
@@ -185,6 +188,7 @@ pub(super) fn replayed(balance: i64) -> CommandResult {
         applied: false,
         replayed: true,
         coverage: None,
+        rated: None,
         late: false,
     }
 }

@@ -22,13 +22,14 @@ fn hold(n: usize, publishable: bool) -> impl FnOnce(HoldId, Timestamp) -> PlaceH
     move |id, now| PlaceHold {
         id,
         product: ProductRef::Named(PRODUCT),
-        amount: Amount::new(1).unwrap(),
+        cost: Amount::new(1).unwrap().into(),
         expires_at: now.plus_seconds(900),
         key: key(&format!("h{n}")),
         meta: None,
         publishable,
         max_open: HOLDS + 1,
         max_overrun: 0,
+        by: domain::limit::Spender::default(),
     }
 }
 

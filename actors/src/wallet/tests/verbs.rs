@@ -246,13 +246,14 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
     let hold = |id, now: Timestamp| PlaceHold {
         id,
         product: ProductRef::Only(Some(PRODUCT)),
-        amount: Amount::new(6).unwrap(),
+        cost: Amount::new(6).unwrap().into(),
         expires_at: now.plus_seconds(900),
         key: key("h"),
         meta: None,
         publishable: false,
         max_open: 1,
         max_overrun: 0,
+        by: domain::limit::Spender::default(),
     };
     let (handle, scope) = (&service.handle, &service.scope);
     let placed = handle
@@ -297,13 +298,14 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
     let hold = |id, now: Timestamp| PlaceHold {
         id,
         product: ProductRef::Named(PRODUCT),
-        amount: Amount::new(6).unwrap(),
+        cost: Amount::new(6).unwrap().into(),
         expires_at: now.plus_seconds(900),
         key: key("h"),
         meta: None,
         publishable: false,
         max_open: 1,
         max_overrun: 0,
+        by: domain::limit::Spender::default(),
     };
     let (handle, scope) = (&service.handle, &service.scope);
     let id = handle

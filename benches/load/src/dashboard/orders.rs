@@ -54,6 +54,7 @@ pub(super) fn place(data: &Path, project: &Project, orders: u64, wallets: u64) -
         free_grants: Arc::new([]),
         low_balances: Arc::new([]),
         debt_limits: Arc::new([]),
+        limits: None,
         free_grants_for_code_wallets: false,
         ahead_millis: 0,
     });

@@ -13,13 +13,15 @@ from ._types import (
     HoldItem,
     Interval,
     LedgerReason,
+    NewLimit,
     OnShortfall,
     Outcome,
     Page,
     SettleItem,
+    UsageFormat,
 )
 from ._version import VERSION as __version__
-from .errors import ErrorCode, InsufficientCreditsError, ScripError, SignatureError, UnsettledError
+from .errors import ErrorCode, InsufficientCreditsError, LimitExceededError, ScripError, SignatureError, UnsettledError
 from .events import Event
 from .webhooks import sign_event, sign_webhook, verify_webhook
 
@@ -37,6 +39,8 @@ __all__ = [
     "InsufficientCreditsError",
     "Interval",
     "LedgerReason",
+    "LimitExceededError",
+    "NewLimit",
     "OnShortfall",
     "Outcome",
     "Page",
@@ -47,6 +51,7 @@ __all__ = [
     "SettlementError",
     "SignatureError",
     "UnsettledError",
+    "UsageFormat",
     "__version__",
     "models",
     "sign_event",

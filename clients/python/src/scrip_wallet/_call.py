@@ -10,8 +10,8 @@ from typing import Any, Callable, Generic, Optional, TypeVar
 import httpx
 
 from ._read import Unreadable, read
-from .errors import InsufficientCreditsError, ScripError, text
-from .models import Price
+from .errors import InsufficientCreditsError, LimitExceededError, ScripError, text
+from .models import Limit, Price
 
 T = TypeVar("T")
 
@@ -116,6 +116,15 @@ def refusal(body: dict[str, Any], key: Optional[str], **known: Any) -> ScripErro
         except Unreadable:
             error.prices = []
         return error
+    if code == "limit_exceeded" and isinstance(body.get("requested"), int):
+        try:
+            limit = read(Limit, body.get("limit"))
+        except Unreadable:
+            pass
+        else:
+            exceeded = LimitExceededError(code, body["message"], idempotency_key=key, body=body, **known)
+            exceeded.limit, exceeded.requested = limit, body["requested"]
+            return exceeded
     return ScripError(code, str(body["message"]), idempotency_key=key, body=body, **known)
 
 

@@ -1,14 +1,15 @@
 """What batches take, as it is asked for: one, or many."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ._call import Answer, Call, refusal, segment
-from ._read import Unreadable
+from ._call import Answer, Call, new_key, refusal, segment
+from ._read import Unreadable, read
 from ._types import BatchItem, CreditItem, HoldItem, ListedItem, SettleItem
 from ._wallets import wallet_path
 from .errors import ScripError
-from .models import STATUSES
+from .models import STATUSES, PlacedHold
 
 BATCHES: dict[type[ListedItem], str] = {
     BatchItem: "/deductions/batch",
@@ -33,6 +34,12 @@ def alone(item: ListedItem, key: str) -> "Call[Any]":
         path = f"{wallet}/{'holds' if isinstance(item, HoldItem) else 'deduct'}"
     done: Any = lambda answer: item.done(answer.body)  # noqa: E731
     return Call("POST", path, done, body=body, headers=headers, key=key, repeatable=True)
+
+
+def placing(item: HoldItem) -> "Call[tuple[PlacedHold, bool]]":
+    """A hold to be placed; the answer says whether it was there before."""
+    call = alone(item, item.idempotency_key or new_key())
+    return replace(call, read=lambda answer: (read(PlacedHold, answer.body), answer.replayed))
 
 
 def batch(path: str, keyed: "Sequence[tuple[ListedItem, str]]") -> "Call[list[Any]]":

@@ -13,11 +13,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
 from ._types import BatchResult, ListedItem
 from .errors import ScripError
+from .usage import whole_of
 
 MAX_ITEMS = 1_000
 MAX_BATCH_BYTES = 512 * 1024
@@ -293,29 +294,44 @@ def is_name(value: object) -> bool:
 def prepared(item: ListedItem, key: str) -> tuple[ListedItem, int, bool]:
     """What is sent, an upper bound of its length, and whether it goes by itself: what a batch would be refused for."""
     fields = vars(item)
-    meta, amount, product = fields["meta"], fields["amount"], fields.get("product_id")
-    note: Optional[str] = "{}"
-    if meta is not None:
+    amount, card = fields["amount"], fields.get("rate_card")
+    product = fields.get("product_id")
+    copies: dict[str, Any] = {}
+    length, are_objects = 0, True
+    for name in OBJECTS:
+        value = fields.get(name)
+        if value is None:
+            continue
         try:
             # As it is now: the caller may change it before it is sent.
-            note = json.dumps(meta, allow_nan=False)
-            item = replace(item, meta=json.loads(note))  # type: ignore[type-var]
+            text = json.dumps(whole_of(value) if name == "usage" else value, allow_nan=False)
+            copies[name] = json.loads(text)
         except (TypeError, ValueError):
-            note = None
+            text = ""
+        length += len(text)
+        are_objects = are_objects and text.startswith("{")
+    if copies:
+        # `replace` would take as long as the rest of this.
+        item = object.__new__(type(item))
+        vars(item).update(fields, **copies)
     target = next((fields[name] for name in TARGETS if fields.get(name) is not None), None)
-    names = [target, key] + [name for name in (product, fields.get("on_shortfall")) if name is not None]
+    others = (product, card, fields.get("usage_format"), fields.get("on_shortfall"), fields.get("member"))
+    names = [target, key] + [name for name in others if name is not None]
     # Escaped, a character is six bytes at most.
-    size = 240 + len(note or "") + 6 * sum(len(str(name)) for name in names)
+    size = (240 if card is None else 360) + length + 6 * sum(len(str(name)) for name in names)
+    is_charge = amount is None
+    if card is None:
+        is_charge = type(amount) is int and (0 if "hold_id" in fields else 1) <= amount < 2**53
     is_plain = (
         all(is_name(name) for name in names)
-        and (fields.get("code") is None or product is not None)
-        and (note or "").startswith("{")
-        and type(amount) is int
-        and (0 if "hold_id" in fields else 1) <= amount < 2**53
+        and (fields.get("code") is None or product is not None or card is not None)
+        and are_objects
+        and is_charge
     )
     return item, size, not is_plain or size > MAX_ITEM_BYTES
 
 
+OBJECTS = ("meta", "attributes", "quantities", "usage")
 TARGETS = ("hold_id", "external_user_id", "code")
 
 

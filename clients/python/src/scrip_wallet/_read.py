@@ -40,7 +40,7 @@ def rows(kind: type[T], body: Any, name: str) -> list[T]:
 
 
 def camel(name: str) -> str:
-    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name.rstrip("_"))
 
 
 @cache

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ._call import Answer, Call, given, new_key, segment
-from ._read import Unreadable, read
+from ._call import Answer, Call, segment
+from ._read import Unreadable
 from .errors import ScripError
-from .models import PlacedHold
 
 
 def code_header(code: str) -> dict[str, str]:
@@ -43,40 +42,6 @@ def making(external_user_id: str) -> "Call[None]":
     """A user's wallet to be made, if there is none."""
     body = {"externalUserId": external_user_id}
     return Call("POST", "/wallets/external", lambda answer: None, body=body, repeatable=True)
-
-
-def placing(
-    *,
-    amount: int,
-    external_user_id: Optional[str],
-    code: Optional[str],
-    product_id: Optional[str],
-    idempotency_key: Optional[str],
-    expires_in_seconds: Optional[int],
-    max_overrun: Optional[int],
-    meta: Optional[Mapping[str, Any]],
-) -> "Call[tuple[PlacedHold, bool]]":
-    """A hold to be placed; the answer says whether it was there before."""
-    path, headers = wallet_path(external_user_id, code)
-    key = idempotency_key or new_key()
-    body = given(
-        externalUserId=external_user_id,
-        productId=product_id,
-        amount=amount,
-        idempotencyKey=key,
-        expiresInSeconds=expires_in_seconds,
-        maxOverrun=max_overrun,
-        meta=meta,
-    )
-    return Call(
-        "POST",
-        f"{path}/holds",
-        lambda answer: (read(PlacedHold, answer.body), answer.replayed),
-        body=body,
-        headers=headers,
-        key=key,
-        repeatable=True,
-    )
 
 
 def named(answer: Answer, name: str, kind: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Optional, Union
 
-from .models import Price, ServiceErrorCode
+from .models import Limit, Price, ServiceErrorCode
 
 ClientErrorCode = Literal[
     "invalid_options",
@@ -36,6 +36,8 @@ class ScripError(Exception):
     """Names the request in the service's log."""
     param: Optional[str]
     """The one input at fault, as a path."""
+    permission: Optional[str]
+    """What a restricted key lacks, with `permission_missing`."""
     docs: Optional[str]
     """Where the service explains the code; relative to its address."""
     retry_after: Optional[float]
@@ -66,6 +68,7 @@ class ScripError(Exception):
         self.body = body or {}
         self.request_id = request_id or text(self.body.get("requestId"))
         self.param = param or text(self.body.get("param"))
+        self.permission = text(self.body.get("permission"))
         self.docs = text(self.body.get("docs"))
         self.retry_after = retry_after
         self.idempotency_key = idempotency_key
@@ -96,6 +99,15 @@ class InsufficientCreditsError(ScripError):
     """Where a debt limit has no room for the hold's `max_overrun`: what it has room for."""
 
 
+class LimitExceededError(ScripError):
+    """A limit of the wallet has less left than was asked for. The call used up no key; it is not made again."""
+
+    limit: Limit
+    """The limit, with what it counts; `resets_at` is when its next window begins."""
+    requested: int
+    """How much was asked for."""
+
+
 class SignatureError(ScripError):
     """A webhook that the service did not sign with this secret, or not within the last minutes."""
 
@@ -107,15 +119,15 @@ class UnsettledError(ScripError):
     """The hold, which returns what was not drawn when it expires."""
     key: str
     """The key under which the hold was placed."""
-    cost: int
-    """What the work cost, draws included."""
+    cost: Optional[int]
+    """What the work cost, draws included; None where a rate card prices it."""
     value: Any
     """What the work made, if it was kept in `hold.value`."""
 
-    def __init__(self, cause: ScripError, *, hold_id: str, key: str, cost: int, value: Any) -> None:
+    def __init__(self, cause: ScripError, *, hold_id: str, key: str, cost: Optional[int], value: Any) -> None:
         super().__init__(
             cause.code,
-            f"The hold {hold_id} could not be settled for {cost}: {cause.message}",
+            f"The hold {hold_id} could not be settled for {'what was used' if cost is None else cost}: {cause.message}",
             status=cause.status,
             request_id=cause.request_id,
             retry_after=cause.retry_after,

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, Optional, Union, get_args, get_type_hints
 
 from ._read import Unreadable, instant, read
-from .models import Dispute, Order, Subscription
+from .models import Dispute, Limit, Order, Subscription
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,19 @@ class FrozenData:
     wallet_id: str
     frozen_reason: Optional[str] = None
     """Why, if a reason was given."""
+    external_user_id: Optional[str] = None
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class LimitData:
+    wallet_id: str
+    limit: Limit
+    """The limit, with what its window counted then."""
+    percent: Optional[int] = None
+    """The percentage of the amount that was passed, with `limit.alert`."""
+    member: Optional[str] = None
+    """Whose use it was, if it was a member's."""
     external_user_id: Optional[str] = None
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -172,6 +185,12 @@ class ThawedEvent(_Event):
 
 
 @dataclass(frozen=True)
+class LimitEvent(_Event):
+    type: Literal["limit.alert", "limit.reached"]
+    data: LimitData
+
+
+@dataclass(frozen=True)
 class FeaturesEvent(_Event):
     type: Literal["features.changed"]
     data: FeaturesData
@@ -197,6 +216,7 @@ KnownEvent = Union[
     DebtEvent,
     FrozenEvent,
     ThawedEvent,
+    LimitEvent,
     FeaturesEvent,
 ]
 Event = Union[KnownEvent, UnknownEvent]

@@ -12,8 +12,8 @@ import logging
 import math
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable
-from typing import Any, Optional
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any, Literal, Optional
 from weakref import WeakValueDictionary
 
 from fastapi import HTTPException
@@ -23,7 +23,7 @@ from ._async.client import AsyncScrip
 from ._async.hold import AsyncRunningHold
 from ._keeper import async_to_end
 from ._tokens import Stream, Usage, about, expected, prompt_tokens
-from .errors import InsufficientCreditsError, ScripError
+from .errors import InsufficientCreditsError, LimitExceededError, ScripError
 
 __all__ = ["CreditMeter", "OutOfCreditsError", "Usage", "payer_of"]
 
@@ -40,12 +40,12 @@ ATTEMPTS = 300
 
 
 class OutOfCreditsError(Exception):
-    """Ends a stream whose next words cannot be paid."""
+    """Ends a stream whose next words cannot be paid, or would go over a limit (403)."""
 
-    status_code = 402
-
-    def __init__(self) -> None:
-        self.message = "Out of credits."
+    def __init__(self, cause: Optional[ScripError] = None) -> None:
+        is_limited = isinstance(cause, LimitExceededError)
+        self.status_code = 403 if is_limited else 402
+        self.message = "A limit is reached." if is_limited else "Out of credits."
         super().__init__(self.message)
 
 
@@ -60,12 +60,27 @@ def payer_of(data: dict[str, Any], user_api_key_dict: Any) -> Optional[str]:
     return str(named) if named else None
 
 
+def member_of(kind: Optional[str], data: dict[str, Any], user_api_key_dict: Any) -> Optional[str]:
+    """Whose use it is; a key is named by its hash."""
+    if kind == "user":
+        return payer_of(data, user_api_key_dict)
+    named = kind and getattr(user_api_key_dict, {"team": "team_id", "key": "token"}[kind], None)
+    return str(named) if named else None
+
+
 class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
     """A callback for LiteLLM's proxy.
 
     `cost` says how many credits a usage costs; a credit is a token where it is left out. `estimate` says how many to
     hold for a request; where it is left out, its prompt and `max_tokens` (1,024 where it does not say). `payer` says
     whose wallet pays, or None: no charge. A stream is charged in tenths of its hold, or by `draw_every` credits.
+
+    With a `rate_card` that prices what the provider counted, and what is estimated where it counted nothing, in place
+    of `cost` and `estimate`. Its rates match `attributes`, the model where they are left out; `draw_every` counts
+    tokens then.
+
+    `member` says whose use the wallet's limits count: of the `user` (as `payer_of` finds them), of the key's `team`, or
+    of the `key` itself.
 
     LiteLLM does not call inherited hooks: give functions instead of making a subclass.
     """
@@ -80,6 +95,9 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         product_id: Optional[str] = None,
         hold_seconds: int = 900,
         draw_every: Optional[int] = None,
+        rate_card: Optional[str] = None,
+        attributes: Callable[[Usage], Mapping[str, str]] = lambda usage: {"model": usage.model},
+        member: Optional[Literal["user", "team", "key"]] = None,
     ) -> None:
         super().__init__()
         self.scrip = scrip
@@ -89,6 +107,9 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         self.product_id = product_id
         self.hold_seconds = hold_seconds
         self.draw_every = draw_every
+        self.rate_card = rate_card
+        self.attributes = attributes
+        self.member = member
         self.calls: WeakValueDictionary[str, Metered] = WeakValueDictionary()
 
     async def async_pre_call_hook(
@@ -101,10 +122,18 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
                 raise HTTPException(400, {"error": "Say whose credits pay: `user`, or a key that belongs to one."})
             return None
         prompt = about(str(data.get("model") or ""), prompt_tokens(data), 0)
-        amount = self.estimate(data) if self.estimate else math.ceil(self.cost(expected(prompt, data, str(call_type))))
+        most = expected(prompt, data, str(call_type))
+        price: dict[str, Any]
+        if self.rate_card is None:
+            price = {"amount": max(self.estimate(data) if self.estimate else math.ceil(self.cost(most)), 1)}
+        else:
+            # What has no price is refused before it is asked for.
+            quantities = most.units or {"input": 1}
+            price = {"rate_card": self.rate_card, "attributes": self.attributes(prompt), "quantities": quantities}
         hold = self.scrip.hold(
             external_user_id=payer,
-            amount=max(amount, 1),
+            member=member_of(self.member, data, user_api_key_dict),
+            **price,
             product_id=self.product_id,
             expires_in_seconds=self.hold_seconds,
             meta={"feature": prompt.model},
@@ -120,10 +149,15 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
                 "shortfall": error.shortfall,
             }
             raise HTTPException(402, detail) from error
+        except LimitExceededError as error:
+            limit = error.limit.raw
+            raise HTTPException(403, {"error": error.message, "code": error.code, "limit": limit}) from error
         except ScripError as error:
+            if error.code in ("rate_not_found", "rate_card_not_found"):
+                raise HTTPException(400, {"error": error.message, "code": error.code}) from error
             log.error("No hold could be placed for a call of %s: %s", payer, error)
             raise HTTPException(503, {"error": "Credits cannot be asked for now.", "code": error.code}) from error
-        metered = Metered(self, hold, prompt)
+        metered = Metered(self, hold, prompt, hold.amount if self.rate_card is None else most.total_tokens)
         name = "litellm_metadata" if isinstance(data.get("litellm_metadata"), dict) else "metadata"
         if not isinstance(data.get(name), dict):
             data[name] = {}
@@ -184,7 +218,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
 class Metered:
     """A call, from its hold to its end. It ends once, by what comes first."""
 
-    def __init__(self, meter: CreditMeter, hold: AsyncRunningHold, prompt: Usage) -> None:
+    def __init__(self, meter: CreditMeter, hold: AsyncRunningHold, prompt: Usage, most: int) -> None:
         self.mark = uuid.uuid4().hex
         self.meter = meter
         self.hold = hold
@@ -192,7 +226,10 @@ class Metered:
         self.stream = Stream(prompt)
         self.over = False
         self.loop = asyncio.get_running_loop()
-        self.step = meter.draw_every or max(hold.amount // 10, 1)
+        self.step = meter.draw_every or max(most // 10, 1)
+        # By a rate card: what draws were for, and what was used in all.
+        self.drawn: dict[str, int] = {}
+        self.units: dict[str, int] = {}
         self.extended = time.monotonic()
 
     def __del__(self) -> None:
@@ -210,9 +247,9 @@ class Metered:
     def answered(self, response: Any) -> Usage:
         """The usage of a whole answer."""
         # A stream that is reported as a whole was seen already.
-        stream = Stream(self.prompt)
-        stream.see(response)
-        return stream.whole(response)
+        self.stream = Stream(self.prompt)
+        self.stream.see(response)
+        return self.stream.whole(response)
 
     def cost_of(self, usage: Usage) -> int:
         try:
@@ -235,16 +272,20 @@ class Metered:
         if self.over:
             return
         self.stream.see(chunk)
-        due = self.cost_of(self.stream.running()) - self.hold.drawn
-        if due >= self.step:
+        due = self.due()
+        if sum(due.values()) >= self.step:
             # Pieces of words are fewer tokens together: it is counted again where it matters.
             self.stream.recount()
-            due = self.cost_of(self.stream.running()) - self.hold.drawn
-        if due >= self.step:
+            due = self.due()
+        if sum(due.values()) >= self.step:
             try:
-                await self.hold.draw(due, meta=ESTIMATED)
-            except InsufficientCreditsError as error:
-                raise OutOfCreditsError from error
+                if self.meter.rate_card is None:
+                    await self.hold.draw(due["credits"], meta=ESTIMATED)
+                else:
+                    await self.hold.draw(quantities=due, meta=ESTIMATED)
+                    self.drawn = {unit: self.drawn.get(unit, 0) + due.get(unit, 0) for unit in {*self.drawn, *due}}
+            except (InsufficientCreditsError, LimitExceededError) as error:
+                raise OutOfCreditsError(error) from error
             except ScripError as error:
                 # The end settles for all of it.
                 log.warning("A draw from %s failed: %s", self.hold.hold_id, error)
@@ -256,38 +297,66 @@ class Metered:
             except ScripError as error:
                 log.warning("The hold %s was not extended: %s", self.hold.hold_id, error)
 
+    def due(self) -> dict[str, int]:
+        """What was not drawn yet: credits, or the tokens that a rate card prices."""
+        now = self.stream.running()
+        if self.meter.rate_card is None:
+            return {"credits": self.cost_of(now) - self.hold.drawn}
+        due = {unit: count - self.drawn.get(unit, 0) for unit, count in now.units.items()}
+        return {unit: count for unit, count in due.items() if count > 0}
+
     async def finish(self, used: Optional[Usage]) -> None:
         """Charges this in all and gives back the rest: to its end, though the caller be cancelled."""
         if self.over:
             return
         self.over = True
-        cost = self.cost_of(used) if used else 0
+        cost: Optional[int] = 0
+        if used and self.meter.rate_card is None:
+            cost = self.cost_of(used)
+        elif used and used.units:
+            cost = None
+            if used.estimated:
+                self.hold.quantities = used.units
+            else:
+                self.hold.usage = self.stream.usages
         if used and used.estimated:
             self.hold.meta = ESTIMATED
+        self.units = used.units if used else {}
         await async_to_end(self.settle(cost), None, self.meter.scrip._http.pending)
 
-    async def settle(self, cost: int) -> None:
+    async def take(self, cost: Optional[int]) -> None:
+        """Charges this, or where it is None what the rate card says."""
         try:
-            if cost or self.hold.drawn:
-                await self.hold._settle(cost, "drain")
+            await self.hold._settle(cost, "drain")
+        except ScripError as error:
+            if error.status != 400 or self.hold.usage is None:
+                raise
+            # The service makes nothing of that usage: what was read in it here is not free.
+            self.hold.quantities, self.hold.usage = self.units, None
+            await self.hold._settle(cost, "drain")
+
+    async def settle(self, cost: Optional[int]) -> None:
+        try:
+            if cost != 0 or self.hold.drawn:
+                await self.take(cost)
             else:
                 await self.hold.release()
         except ScripError as error:
-            log.error("The hold %s is not settled for %d yet: %s", self.hold.hold_id, cost, error)
+            log.error("The hold %s is not settled for %s yet: %s", self.hold.hold_id, cost or self.units, error)
             # Released it comes back by itself. What was used is paid, also after the hold has expired.
-            if cost and error.passing:
+            if cost != 0 and error.passing:
                 spawn(self.settle_later(cost))
 
-    async def settle_later(self, cost: int) -> None:
+    async def settle_later(self, cost: Optional[int]) -> None:
         for attempt in range(ATTEMPTS):
             await self.meter.scrip._http.sleep(min(float(2**attempt), MAX_PAUSE))
             try:
-                await self.hold._settle(cost, "drain")
+                await self.take(cost)
                 return
             except ScripError as error:
                 if not error.passing:
                     break
-        log.critical("The hold %s was never settled for %d.", self.hold.hold_id, cost)
+        log.critical("The hold %s was never settled for %s.", self.hold.hold_id, cost or self.units)
 
 
 tasks: "set[asyncio.Task[None]]" = set()

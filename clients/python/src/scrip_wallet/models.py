@@ -26,13 +26,15 @@ class Identity:
     """Whose key or session it is."""
 
     key_kind: str
-    """`publishable`, `secret` or `session`"""
+    """`publishable`, `secret`, `restricted` or `session`"""
     mode: str
     """`credit_codes` or `external_users`"""
     project: str
     """The project's name."""
     project_id: str
     """The project's identifier: `proj_…`"""
+    can: Optional[list[str]] = None
+    """What a restricted key may do; left out for all others."""
     key_id: Optional[str] = None
     """The key's identifier: `key_…`; left out for a session."""
     session: Optional[Session] = None
@@ -302,6 +304,23 @@ class Order:
 
 
 @dataclass(frozen=True)
+class RatedUse:
+    """What was used, and what it cost by a rate card."""
+
+    attributes: dict[str, str]
+    """What was used, such as its `model`."""
+    card: str
+    """The rate card's name."""
+    cost: str
+    """The exact cost, as a decimal number of credits: of a settlement that of all the work."""
+    quantities: dict[str, int]
+    """How much of each unit."""
+    version: int
+    """The number of the card's version."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class LedgerEntry:
     """One change of a balance. An entry never changes."""
 
@@ -325,10 +344,14 @@ class LedgerEntry:
     """When the granted credits expire."""
     idempotency_key: Optional[str] = None
     """The key that the caller gave."""
+    member: Optional[str] = None
+    """The member who used them, if the request named one."""
     meta: Optional[dict[str, Any]] = None
     """The caller's note."""
     order_id: Optional[str] = None
     """The order behind the change."""
+    rate: Optional[RatedUse] = None
+    """What was used, if a rate card priced it."""
     reverses: Optional[str] = None
     """The deduction that the credits were taken by, of a reversal by hand: `led_…`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -344,16 +367,26 @@ class Deduction:
     """Credits that can be spent now."""
     deducted: bool
     """Whether this very request took credits; false on a repeat."""
+    amount: Optional[int] = None
+    """What a rate card charged, in whole credits; with a `rateCard`, as are the next two."""
     charged: Optional[int] = None
     """Credits that were charged, those drawn from the hold before included. With the next two it adds up to the
     amount.
     """
+    cost: Optional[str] = None
+    """The exact cost, as a decimal number of credits."""
     late: bool = False
     """Whether the hold had expired, and this was done as a deduction under its key; left out where it had not."""
     owed: Optional[int] = None
     """Credits that are owed for it: what it added to the debt."""
+    rate_version: Optional[int] = None
+    """The version of the card that priced it."""
     uncovered: Optional[int] = None
     """Credits that could neither be charged nor owed."""
+    unpriced_usage: Optional[list[str]] = None
+    """Counts in `usage` that this server does not know, and so did not price; left out where there were none.
+    The entry's `meta` names them, too.
+    """
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -382,6 +415,10 @@ class PlacedHold:
     """The hold's identifier: `hold_…`"""
     status: str
     """`open`, unless a repeat finds it `settled`, `released` or `expired`"""
+    cost: Optional[str] = None
+    """The exact cost by a rate card, as a decimal number of credits; with a `rateCard`, as is the next."""
+    rate_version: Optional[int] = None
+    """The version of the card that priced it, and prices what is drawn and settled."""
     replayed: bool = False
     """Whether an earlier request placed it: in the results of a batch, which have no header to say so. Left out
     where none did.
@@ -430,6 +467,12 @@ class Draw:
     """Credits drawn from the hold so far."""
     held: int
     """Credits that the hold still sets aside."""
+    amount: Optional[int] = None
+    """What a rate card charged, in whole credits; with a `rateCard`, as are the next two."""
+    cost: Optional[str] = None
+    """The exact cost, as a decimal number of credits."""
+    rate_version: Optional[int] = None
+    """The version of the card that priced it."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -512,6 +555,19 @@ class FeatureUse:
 
 
 @dataclass(frozen=True)
+class UsageGroup:
+    """Credits used for one feature, by one rate card or for one model."""
+
+    credits: int
+    """Credits that were used."""
+    deductions: int
+    """How often credits were used."""
+    key: Optional[str] = None
+    """Which one; null where there was none. At most 200 are kept apart, the rest is `other`."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Bucket:
     """The usage of one interval."""
 
@@ -529,6 +585,8 @@ class Bucket:
     """Its first instant, UTC."""
     features: Optional[list[FeatureUse]] = None
     """What they were used for; with `groupBy=feature`."""
+    groups: Optional[list[UsageGroup]] = None
+    """The same by what `groupBy` says, the most used first."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -578,6 +636,130 @@ class Reversal:
     """Whether this very request gave them back; false on a repeat."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+
+@dataclass(frozen=True)
+class PriceTier:
+    """Prices of a rate above a quantity of one unit."""
+
+    from_: int
+    """The quantity that has to be passed."""
+    unit: str
+    """The unit; `input` counts cached and written input as well."""
+    unit_prices: dict[str, str]
+    """Credits of `per` units. A unit that they leave out keeps its price."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What units cost for things with some attributes. Of those that match, the one that names most attributes
+    counts; then the one with most exact ones; then the one whose texts are longest together.
+    """
+
+    match: dict[str, str]
+    """The attributes that it is for, at most 8, each exact or with a `*` at its end; `{}` is for all things."""
+    above: Optional[list[PriceTier]] = None
+    """Prices for all that was used where the quantity of a unit passes a bound: the greatest that applies."""
+    free: bool = False
+    """Whether it costs nothing, which only this says."""
+    minimum: Optional[str] = None
+    """The least credits of a deduction or a whole settlement."""
+    per: int = 0
+    """A power of ten up to 10^9; 1 when left out."""
+    unit_prices: Optional[dict[str, str]] = None
+    """Credits of `per` units: decimal numbers with at most nine digits after the point, for 1 to 32 units."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class RateCard:
+    """A version of a rate card: what things cost in credits."""
+
+    created_at: datetime
+    """When it was made."""
+    effective_from: datetime
+    """When it begins to count."""
+    product_id: str
+    """The product whose credits these are."""
+    rates: list[Rate]
+    """What things cost by it."""
+    slug: str
+    """The card's name."""
+    version: int
+    """The version's number, from 1."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class EstimateLine:
+    """What one unit contributes to a cost."""
+
+    cost: str
+    """Exactly, as a decimal number of credits."""
+    per: int
+    """What the price is for."""
+    quantity: int
+    """How much of it."""
+    unit: str
+    """The unit's name."""
+    unit_price: str
+    """Credits of `per` units."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a use would cost. Nothing is charged."""
+
+    amount: int
+    """In whole credits, rounded up."""
+    cost: str
+    """Exactly, as a decimal number of credits."""
+    lines: list[EstimateLine]
+    """What each unit contributes."""
+    rate_version: int
+    """The version of the card."""
+    affordable: Optional[bool] = None
+    """Whether they cover the amount."""
+    balance: Optional[int] = None
+    """Credits of the wallet that can be spent now, if one is named."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit with what its window counts so far."""
+
+    amount: int
+    """The most that may be used in a window."""
+    held: int
+    """What open holds set aside."""
+    remaining: int
+    """How much more may be used."""
+    resets_at: Optional[datetime]
+    """When the next one begins; null for `lifetime`."""
+    scope: str
+    """Whose use counts together, or for what: `wallet`, `member:alice`, `member:*` (each), `feature:image`,
+    `feature:*`, `key:key_…`, `key:*`.
+    """
+    source: str
+    """Where it comes from: `wallet`, `subscription` or `product`."""
+    used: int
+    """What was used in the window. A pattern by itself has none."""
+    window: str
+    """In which time."""
+    window_start: Optional[datetime]
+    """When the window began; null for `lifetime`."""
+    alerts_at: Optional[list[int]] = None
+    """At which percentages of the amount to alert."""
+    product_id: Optional[str] = None
+    """The product whose credits count; of all where it is left out."""
+    time_zone: Optional[str] = None
+    """Where its calendar is."""
+    unit: Optional[str] = None
+    """What is counted: `credits` or `operations`."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
 ServiceErrorCode = Literal[
     "already_owned",
     "already_refunded",
@@ -599,17 +781,21 @@ ServiceErrorCode = Literal[
     "invalid_api_key",
     "invalid_discount_code",
     "invalid_request",
+    "limit_exceeded",
     "missing_api_key",
     "no_purchase",
     "order_not_found",
     "overloaded",
+    "permission_missing",
     "price_not_found",
     "product_not_found",
     "product_required",
     "project_archived",
     "provider_error",
     "provider_not_configured",
+    "rate_card_not_found",
     "rate_limited",
+    "rate_not_found",
     "redirect_not_allowed",
     "secret_key_required",
     "session_expired",
@@ -620,6 +806,7 @@ ServiceErrorCode = Literal[
     "too_many_invalid_codes",
     "too_many_lots",
     "too_many_pending_orders",
+    "too_many_scopes",
     "unavailable",
     "unsupported_media_type",
     "wallet_creation_limit",
@@ -649,17 +836,21 @@ STATUSES: dict[str, int] = {
     "invalid_api_key": 401,
     "invalid_discount_code": 400,
     "invalid_request": 400,
+    "limit_exceeded": 403,
     "missing_api_key": 401,
     "no_purchase": 409,
     "order_not_found": 404,
     "overloaded": 503,
+    "permission_missing": 403,
     "price_not_found": 404,
     "product_not_found": 404,
     "product_required": 400,
     "project_archived": 403,
     "provider_error": 502,
     "provider_not_configured": 409,
+    "rate_card_not_found": 404,
     "rate_limited": 429,
+    "rate_not_found": 404,
     "redirect_not_allowed": 403,
     "secret_key_required": 403,
     "session_expired": 401,
@@ -670,6 +861,7 @@ STATUSES: dict[str, int] = {
     "too_many_invalid_codes": 429,
     "too_many_lots": 409,
     "too_many_pending_orders": 409,
+    "too_many_scopes": 409,
     "unavailable": 503,
     "unsupported_media_type": 415,
     "wallet_creation_limit": 429,

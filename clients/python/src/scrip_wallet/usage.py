@@ -40,9 +40,7 @@ def usage_of(usage: Any, asked: int, answered: int) -> Measured:
     """What a provider's usage object says (OpenAI's, Anthropic's, Gemini's, the AI SDK's, LiteLLM's; of a stream a list
     of them), and an estimate for what it does not: the tokens of what was asked and of what was answered.
     """
-    whole: Any = None
-    for each in usage if isinstance(usage, (list, tuple)) else [usage]:
-        whole = together(whole, plain(each))
+    whole = whole_of(usage)
     units: dict[str, int] = {}
     estimated = False
     for side, estimate in (("input", asked), ("output", answered)):
@@ -51,6 +49,20 @@ def usage_of(usage: Any, asked: int, answered: int) -> Measured:
             found, estimated = {side: estimate}, True
         units.update(found or {})
     return Measured(units, estimated)
+
+
+def whole_of(usage: Any) -> Any:
+    """A usage object as a dictionary; of a stream all of them together."""
+    whole: Any = None
+    for each in usage if isinstance(usage, (list, tuple)) else [usage]:
+        whole = together(whole, plain(each))
+    return whole
+
+
+def shape_of(usage: Any) -> Any:
+    """The row of the table that describes it, if one does."""
+    shapes = (each for each in TABLE["shapes"] if all(first(usage, paths) is not None for paths in each["marks"]))
+    return next(shapes, None)
 
 
 def plain(value: Any) -> Any:
@@ -107,8 +119,7 @@ def count_of(value: Any) -> Optional[int]:
 
 def measured(usage: Any, side: str) -> Optional[dict[str, int]]:
     """A side of a provider's usage; None where it is no measurement: absent, zero, or in contradiction to itself."""
-    shapes = (each for each in TABLE["shapes"] if all(first(usage, paths) is not None for paths in each["marks"]))
-    shape = next(shapes, None)
+    shape = shape_of(usage)
     if shape is None:
         return None
     found: dict[str, int] = {}

@@ -50,8 +50,10 @@ export function LedgerTable({ caption: given, renderReason, className, ...filter
                 <td>
                   <time dateTime={entry.createdAt}>{formatInstant(entry.createdAt, locale, timeZone)}</time>
                 </td>
-                <td>{renderReason?.(entry) ?? words(entry, messages, say)}</td>
-                <td className={`scrip-number ${entry.delta < 0 ? '' : 'scrip-more'}`}>{formatDelta(entry.delta, locale)}</td>
+                <td>
+                  <Explained entry={entry}>{renderReason?.(entry) ?? words(entry, messages, say)}</Explained>
+                </td>
+                <td className={`scrip-number ${entry.delta > 0 ? 'scrip-more' : ''}`}>{formatDelta(entry.delta, locale)}</td>
                 <td className="scrip-number">{formatCredits(entry.balanceAfter, entry.creditUnit, locale)}</td>
               </tr>
             ))}
@@ -65,6 +67,26 @@ export function LedgerTable({ caption: given, renderReason, className, ...filter
         </button>
       )}
     </div>
+  );
+}
+
+/** What was used, and its exact cost, where a rate card priced it. */
+function Explained({ entry: { rate, creditUnit }, children }: { entry: LedgerEntry; children: ReactNode }) {
+  const locale = useLocale();
+  const { messages, say } = useMessages();
+  if (!rate) return <>{children}</>;
+  // Its type knows no texts, which are written to the last digit.
+  const cost = new Intl.NumberFormat(locale, { maximumFractionDigits: 18 }).format(rate.cost as unknown as number);
+  return (
+    <details>
+      <summary>{children}</summary>
+      <ul className="scrip-muted">
+        {Object.entries(rate.attributes).map(([name, value]) => <li key={name}>{value}</li>)}
+        {/* `cachedInput` as words. */}
+        {Object.entries(rate.quantities).map(([unit, count]) => <li key={unit}>{formatCredits(count, unit.replace(/[A-Z]/g, (letter) => ` ${letter}`).toLowerCase(), locale)}</li>)}
+        <li>{say('exactCost', { cost: `${cost} ${creditUnit ?? messages.credits}` })}</li>
+      </ul>
+    </details>
   );
 }
 

@@ -39,6 +39,8 @@ export const de: Messages = {
 
   notPart: 'Dafür brauchen Sie einen anderen Tarif.',
   needs: 'Dafür braucht es {need}; Sie haben {have}.',
+  costs: 'Das kostet {need}.',
+  affordable: 'Das kostet {need}; Sie haben {have}.',
 
   close: 'Schließen',
   thanks: 'Zahlung erhalten, vielen Dank.',
@@ -68,6 +70,26 @@ export const de: Messages = {
   reversal: 'Zurückgegeben',
   forgiveness: 'Erlassen',
   reasonFor: '{reason}: {feature}',
+  exactCost: 'Genaue Kosten: {cost}',
+
+  usage: 'Verbrauch',
+  usageOf: '{what}, {window}',
+  leftOf: '{left} von {amount} übrig',
+  leftUntil: 'bis {when} noch {left} von {amount} übrig',
+  usedDaily: 'Verbraucht: {amount}, höchstens {most} am Tag',
+  byDay: 'Nach Tagen',
+  operations: 'Nutzungen',
+  everything: 'Alles',
+  yourShare: 'Ihr Anteil',
+  eachMember: 'Jedes Mitglied',
+  eachFeature: 'Jede Funktion',
+  eachKey: 'Jeder Schlüssel',
+  'window.hour': 'diese Stunde',
+  'window.day': 'heute',
+  'window.week': 'diese Woche',
+  'window.month': 'diesen Monat',
+  'window.year': 'dieses Jahr',
+  'window.lifetime': 'insgesamt',
 
   recoveryCode: 'Wiederherstellungscode',
   keepCode: 'Heben Sie diesen Code auf: er ist der einzige Schlüssel zu Ihrem Guthaben. Wer ihn hat, kann es ausgeben.',
@@ -92,6 +114,7 @@ export const de: Messages = {
   mailed: 'Wenn mit dieser Adresse etwas gekauft wurde, sind die Codes unterwegs.',
 
   'error.insufficient_credits': 'Das Guthaben reicht nicht.',
+  'error.limit_exceeded': 'Davon ist im Moment nichts mehr frei.',
   'error.network_error': 'Es kam keine Antwort. Versuchen Sie es gleich nochmals.',
   'error.timeout': 'Es kam rechtzeitig keine Antwort. Versuchen Sie es gleich nochmals.',
   'error.session_failed': 'Es kam keine Antwort. Versuchen Sie es gleich nochmals.',

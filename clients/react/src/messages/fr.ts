@@ -39,6 +39,8 @@ export const fr: Messages = {
 
   notPart: 'Il vous faut une autre formule pour cela.',
   needs: 'Il faut {need} ; vous avez {have}.',
+  costs: 'Cela coûte {need}.',
+  affordable: 'Cela coûte {need} ; vous avez {have}.',
 
   close: 'Fermer',
   thanks: 'Paiement reçu, merci.',
@@ -68,6 +70,26 @@ export const fr: Messages = {
   reversal: 'Rendu',
   forgiveness: 'Remis',
   reasonFor: '{reason} : {feature}',
+  exactCost: 'Coût exact : {cost}',
+
+  usage: 'Utilisation',
+  usageOf: '{what}, {window}',
+  leftOf: 'il reste {left} sur {amount}',
+  leftUntil: 'il reste {left} sur {amount} jusqu’au {when}',
+  usedDaily: 'Utilisation : {amount}, au plus {most} par jour',
+  byDay: 'Par jour',
+  operations: 'utilisations',
+  everything: 'Tout',
+  yourShare: 'Votre part',
+  eachMember: 'Chaque membre',
+  eachFeature: 'Chaque fonction',
+  eachKey: 'Chaque clé',
+  'window.hour': 'cette heure',
+  'window.day': 'aujourd’hui',
+  'window.week': 'cette semaine',
+  'window.month': 'ce mois-ci',
+  'window.year': 'cette année',
+  'window.lifetime': 'en tout',
 
   recoveryCode: 'Code de récupération',
   keepCode: 'Gardez ce code : il est la seule clé de vos crédits. Quiconque l’a peut les dépenser.',
@@ -92,6 +114,7 @@ export const fr: Messages = {
   mailed: 'Si quelque chose a été acheté avec cette adresse, les codes sont en route.',
 
   'error.insufficient_credits': 'Le solde ne suffit pas.',
+  'error.limit_exceeded': 'La limite est atteinte pour le moment.',
   'error.network_error': 'Aucune réponse. Réessayez dans un instant.',
   'error.timeout': 'Aucune réponse à temps. Réessayez dans un instant.',
   'error.session_failed': 'Aucune réponse. Réessayez dans un instant.',

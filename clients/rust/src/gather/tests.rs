@@ -149,12 +149,9 @@ async fn wait(ms: u64) {
 }
 
 fn refusal(status: u16, code: &str, param: Option<&str>) -> ErrorKind {
-    ErrorKind::Refused(Box::new(ErrorBody {
-        code: code.into(),
-        status,
-        param: param.map(str::to_owned),
-        ..ErrorBody::default()
-    }))
+    let mut body = ErrorBody::new(code, "", status);
+    body.param = param.map(str::to_owned);
+    ErrorKind::Refused(Box::new(body))
 }
 
 fn offline() -> ErrorKind {

@@ -1,8 +1,12 @@
 //! API keys as requests find them.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use domain::{Timestamp, catalog::KeyKind, id::KeyId};
+use domain::{
+    Timestamp,
+    catalog::{Ability, KeyKind},
+    id::KeyId,
+};
 
 use super::{Catalog, ProjectCatalog};
 use crate::{
@@ -24,8 +28,17 @@ pub struct Authenticated {
     pub project: Arc<ProjectCatalog>,
     /// The API key's identifier.
     pub key: KeyId,
-    /// Whether the key is publishable or secret.
+    /// Publishable or secret. A restricted key is treated as a secret one that needs an ability for each route.
     pub kind: KeyKind,
+    /// What a restricted key may do; `None` for the others, whose kind says it.
+    pub can: Option<Arc<BTreeSet<Ability>>>,
+}
+
+impl Authenticated {
+    /// Whether the key may do this, as far as its abilities decide.
+    pub fn may(&self, ability: Ability) -> bool {
+        self.can.as_ref().is_none_or(|can| can.contains(&ability))
+    }
 }
 
 impl Catalog {

@@ -130,11 +130,15 @@ fn of_two_processes_one_leads_the_new_cell_and_the_other_follows_it() {
     let first = cell.adopt("a", busy_member(&cell.url));
     let examiner = Examiner::new(Server::parse(&cell.url).unwrap(), NEW);
     let mut both = ["b", "c"].map(|name| Some(cell.join(name, joining(busy_member(&cell.url)))));
-    let followed = until("both have said that they are there", || {
-        let state = examiner.cluster().unwrap().unwrap();
-        let joining = state.members.iter().filter(|it| it.joins == Some(NEW));
-        (joining.filter(|it| it.applied > 0).count() == 2).then_some(state)
-    });
+    let followed = until(
+        "both have said that they are there, and the leader that it leads",
+        || {
+            let state = examiner.cluster().unwrap().unwrap();
+            let joining = state.members.iter().filter(|it| it.joins == Some(NEW));
+            let both = joining.filter(|it| it.applied > 0).count() == 2;
+            (both && state.leader.is_some()).then_some(state)
+        },
+    );
     assert_eq!((followed.cell, followed.followers()), (0, 0));
     let head = cell.number("SELECT max(head_lsn) FROM scrip.member WHERE leads");
     until("the leader goes on to make the snapshots", || {

@@ -1,9 +1,11 @@
 //! API keys, stored by their hash. Generating one needs randomness and is done elsewhere.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Refusal,
+    Ability, Refusal,
     rules::{MAX_NAME, ensure, optional_text},
 };
 use crate::{
@@ -19,6 +21,8 @@ pub enum KeyKind {
     Publishable,
     /// For servers only.
     Secret,
+    /// For servers only, and for what its abilities open.
+    Restricted,
 }
 
 impl KeyKind {
@@ -27,6 +31,18 @@ impl KeyKind {
         match self {
             Self::Publishable => "pay_pk_",
             Self::Secret => "pay_sk_",
+            Self::Restricted => "pay_rk_",
+        }
+    }
+}
+
+impl KeyKind {
+    /// Its name in sentences.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Publishable => "publishable key",
+            Self::Secret => "secret key",
+            Self::Restricted => "restricted key",
         }
     }
 }
@@ -41,6 +57,8 @@ pub struct ApiKey {
     pub id: KeyId,
     pub project: ProjectId,
     pub kind: KeyKind,
+    /// What a restricted key may do; of the others empty.
+    pub can: BTreeSet<Ability>,
     pub name: Option<String>,
     /// How it starts: its prefix and four characters.
     pub first: String,
@@ -60,6 +78,7 @@ pub struct ApiKey {
 #[expect(missing_docs, reason = "the fields are those of ApiKey")]
 pub struct NewKey {
     pub kind: KeyKind,
+    pub can: BTreeSet<Ability>,
     pub name: Option<String>,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
@@ -79,6 +98,7 @@ impl From<KeyKind> for NewKey {
     fn from(kind: KeyKind) -> Self {
         Self {
             kind,
+            can: BTreeSet::new(),
             name: None,
             expires_at: None,
         }
@@ -102,6 +122,7 @@ impl NewKey {
             id,
             project,
             kind: self.kind,
+            can: self.can,
             name: self.name,
             first: plain.get(..first).unwrap_or_default().to_owned(),
             last: plain.get(last..).unwrap_or_default().to_owned(),
@@ -159,14 +180,17 @@ impl ApiKey {
         })
     }
 
-    /// Checks its name, and that only a publishable key is stored in the clear.
+    /// Checks its name, that only a publishable key is stored in the clear, and that only a restricted one has abilities.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         optional_text("name", self.name.as_deref(), MAX_NAME)?;
         let fits = match (self.kind, &self.public) {
             (KeyKind::Publishable, Some(key)) => key.starts_with(self.kind.prefix()),
             (KeyKind::Publishable, None) => false,
-            (KeyKind::Secret, public) => public.is_none(),
+            (KeyKind::Secret | KeyKind::Restricted, public) => public.is_none(),
         };
+        let fits_can = (self.kind == KeyKind::Restricted) != self.can.is_empty();
+        let message = "A restricted key, and no other, names at least one thing that it can do.";
+        ensure(fits_can, "can", message)?;
         let message = "A publishable key is stored in the clear, a secret key only as a hash.";
         ensure(fits, "key", message)
     }
@@ -198,6 +222,19 @@ mod tests {
             ..public
         };
         assert!(leaked.check().is_err());
+    }
+
+    #[test]
+    fn a_restricted_key_and_no_other_has_abilities() {
+        let can = |kind: KeyKind, can: &[Ability]| {
+            let can = can.iter().copied().collect();
+            made(NewKey { can, ..kind.into() })
+        };
+        assert!(can(KeyKind::Restricted, &[]).is_err());
+        assert!(can(KeyKind::Secret, &[Ability::Read]).is_err());
+        assert!(can(KeyKind::Publishable, &[Ability::Read]).is_err());
+        let key = can(KeyKind::Restricted, &[Ability::Read]).unwrap();
+        assert_eq!((key.first.as_str(), key.public), ("pay_rk_aTb9", None));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! checks stored documents against the same rules.
 
 use serde::{Deserialize, Serialize};
+mod ability;
 mod charge;
 mod checkout;
 mod endpoint;
@@ -23,6 +24,7 @@ mod tests;
 mod verify;
 
 pub use self::{
+    ability::Ability,
     charge::{decimals, minimum},
     checkout::{CheckoutChange, CheckoutSettings},
     endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
@@ -39,7 +41,7 @@ pub use self::{
     refusal::Refusal,
     verify::verify,
 };
-use crate::id::ProjectId;
+use crate::{id::ProjectId, rate_card::RateCard};
 
 /// One document of the catalog, as it is logged and stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,8 @@ pub enum Document {
     Provider(Provider),
     /// A webhook endpoint of a project.
     Endpoint(Endpoint),
+    /// A rate card of a project.
+    RateCard(RateCard),
 }
 
 impl Document {
@@ -68,6 +72,7 @@ impl Document {
             Self::Price(price) => (4, price.id.0),
             Self::Provider(provider) => (5, provider.project.0),
             Self::Endpoint(endpoint) => (6, endpoint.id.0),
+            Self::RateCard(card) => (7, card.id.0),
         }
     }
 
@@ -80,6 +85,7 @@ impl Document {
             Self::Price(price) => price.project,
             Self::Provider(provider) => provider.project,
             Self::Endpoint(endpoint) => endpoint.project,
+            Self::RateCard(card) => card.project,
         }
     }
 }

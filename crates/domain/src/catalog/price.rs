@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Quantity,
     id::{PriceId, ProductId, ProjectId},
+    limit::Limit,
     text::Feature,
     time::Timestamp,
 };
@@ -62,6 +63,9 @@ pub struct Price {
     pub trial_credits: i64,
     /// Whether a wallet that has its features may buy it again; only for one-time prices.
     pub repeatable: bool,
+    /// How much a wallet may use while its subscription is active; about the credits that it fills unless they name a
+    /// product. They may change: they are no term of what was sold.
+    pub limits: Vec<Limit>,
     pub active: bool,
     pub created_at: Timestamp,
 }
@@ -175,6 +179,7 @@ pub struct NewPrice {
     pub trial_days: Option<u32>,
     pub trial_credits: i64,
     pub repeatable: bool,
+    pub limits: Vec<Limit>,
 }
 
 impl From<Price> for NewPrice {
@@ -196,6 +201,7 @@ impl From<Price> for NewPrice {
             trial_days: price.trial_days,
             trial_credits: price.trial_credits,
             repeatable: price.repeatable,
+            limits: price.limits,
         }
     }
 }
@@ -225,6 +231,7 @@ impl NewPrice {
             trial_days: self.trial_days,
             trial_credits: self.trial_credits,
             repeatable: self.repeatable,
+            limits: limits_of(self.limits, self.interval)?,
             active: true,
             created_at: now,
         };
@@ -234,12 +241,21 @@ impl NewPrice {
     }
 }
 
+/// Checks the limits of a price of this interval.
+fn limits_of(limits: Vec<Limit>, interval: Interval) -> Result<Vec<Limit>, Refusal> {
+    let recurs = interval != Interval::OneTime;
+    let message = "Only the price of a subscription brings limits.";
+    ensure(recurs || limits.is_empty(), "limits", message)?;
+    Limit::checked(limits)
+}
+
 /// A change of a price; `None` leaves a field as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "the fields are those of Price")]
 pub struct PriceChange {
     pub active: Option<bool>,
     pub label: Option<Option<String>>,
+    pub limits: Option<Vec<Limit>>,
 }
 
 impl PriceChange {
@@ -259,6 +275,10 @@ impl PriceChange {
         Ok(Price {
             label: self.label.unwrap_or_else(|| old.label.clone()),
             active: self.active.unwrap_or(old.active),
+            limits: match self.limits {
+                Some(limits) => limits_of(limits, old.interval)?,
+                None => old.limits.clone(),
+            },
             ..old.clone()
         })
     }

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     amount::{Amount, MAX_CREDITS},
     id::{ProductId, ProjectId},
+    limit::Limit,
     time::{Period, Timestamp},
 };
 
@@ -58,6 +59,8 @@ pub struct Product {
     /// The most credits of it that one external wallet may owe, unless the wallet has a limit of its own; 0 or more,
     /// more than that only with a credit unit.
     pub debt_limit: i64,
+    /// How much every wallet may use; about its own credits unless they name a product.
+    pub limits: Vec<Limit>,
     /// Whether it is offered for sale. Balances of an inactive product stay spendable.
     pub active: bool,
     pub created_at: Timestamp,
@@ -112,6 +115,7 @@ pub struct NewProduct {
     pub free_grant: Option<FreeGrant>,
     pub low_balance: Option<i64>,
     pub debt_limit: i64,
+    pub limits: Vec<Limit>,
     pub active: bool,
 }
 
@@ -134,6 +138,7 @@ impl NewProduct {
             free_grant: self.free_grant,
             low_balance: self.low_balance,
             debt_limit: self.debt_limit,
+            limits: Limit::checked(self.limits)?,
             active: self.active,
             created_at: now,
         };
@@ -152,6 +157,7 @@ impl From<Product> for NewProduct {
             free_grant: product.free_grant,
             low_balance: product.low_balance,
             debt_limit: product.debt_limit,
+            limits: product.limits,
             active: product.active,
         }
     }
@@ -167,6 +173,7 @@ impl From<NewProduct> for ProductChange {
             free_grant: Some(new.free_grant),
             low_balance: Some(new.low_balance),
             debt_limit: Some(new.debt_limit),
+            limits: Some(new.limits),
             active: Some(new.active),
         }
     }
@@ -184,6 +191,7 @@ pub struct ProductChange {
     pub free_grant: Option<Option<FreeGrant>>,
     pub low_balance: Option<Option<i64>>,
     pub debt_limit: Option<i64>,
+    pub limits: Option<Vec<Limit>>,
     pub active: Option<bool>,
 }
 
@@ -212,6 +220,10 @@ impl ProductChange {
             free_grant: self.free_grant.unwrap_or(old.free_grant),
             low_balance: self.low_balance.unwrap_or(old.low_balance),
             debt_limit: self.debt_limit.unwrap_or(old.debt_limit),
+            limits: match self.limits {
+                Some(limits) => Limit::checked(limits)?,
+                None => old.limits.clone(),
+            },
             active: self.active.unwrap_or(old.active),
             ..old.clone()
         };

@@ -28,6 +28,9 @@ pub enum Refusal {
     /// No such webhook endpoint in this project.
     #[error("No such webhook endpoint.")]
     EndpointNotFound(EndpointId),
+    /// No such rate card in this project, or it is closed.
+    #[error("No such rate card.")]
+    RateCardNotFound,
     /// The project's provider is not the sandbox.
     #[error("This project's payment provider is not the sandbox.")]
     NoSandbox,

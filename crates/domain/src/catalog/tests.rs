@@ -31,6 +31,7 @@ fn credits(name: &str) -> NewProduct {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
     }
 }
@@ -63,6 +64,7 @@ fn price(interval: Interval) -> NewPrice {
         credits_expire_after_days: None,
         rollover: false,
         repeatable: false,
+        limits: Vec::new(),
         features: Vec::new(),
         interval,
         trial_days: None,
@@ -229,6 +231,7 @@ fn a_prices_terms_never_change() {
     let change = PriceChange {
         active: Some(false),
         label: Some(Some("Old".into())),
+        limits: None,
     };
     let new = change.decide(&old).unwrap();
     assert_eq!((new.label.as_deref(), new.active), (Some("Old"), false));

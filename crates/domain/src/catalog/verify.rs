@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::{ApiKey, Document, Price, Products, Refusal};
-use crate::id::{KeyId, ProductId, ProjectId};
+use crate::{
+    id::{KeyId, ProductId, ProjectId},
+    rate_card::RateCard,
+};
 
 /// The problems found, none if the catalog is sound. At most one document of each address may be given.
 ///
@@ -36,6 +39,7 @@ pub fn verify(documents: &[Document]) -> Vec<String> {
             }
             Document::Provider(provider) => problems.push_refusal(&name, provider.check()),
             Document::Endpoint(endpoint) => problems.push_refusal(&name, endpoint.check()),
+            Document::RateCard(card) => index.check_card(card, &mut problems),
         }
     }
     problems.0
@@ -49,6 +53,7 @@ fn name(document: &Document) -> String {
         Document::Price(price) => price.id.to_string(),
         Document::Provider(provider) => format!("The provider of {}", provider.project),
         Document::Endpoint(endpoint) => endpoint.id.to_string(),
+        Document::RateCard(card) => format!("The rate card {}", card.slug.as_str()),
     }
 }
 
@@ -103,10 +108,22 @@ impl CatalogIndex {
                 Document::Key(_)
                 | Document::Price(_)
                 | Document::Provider(_)
-                | Document::Endpoint(_) => {}
+                | Document::Endpoint(_)
+                | Document::RateCard(_) => {}
             }
         }
         index
+    }
+
+    fn check_card(&self, card: &RateCard, problems: &mut Problems) {
+        for product in card.versions.iter().map(|version| version.product) {
+            if self.owners.get(&product) != Some(&card.project) {
+                let slug = card.slug.as_str();
+                problems.push(format!(
+                    "The rate card {slug} is for {product}, which is not its project's"
+                ));
+            }
+        }
     }
 
     fn check_price(&self, price: &Price, problems: &mut Problems) {

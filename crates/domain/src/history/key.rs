@@ -138,7 +138,7 @@ impl Record {
                     | Reason::Forgiveness => None,
                 }
             }
-            RecordContent::HoldPlaced(_, key) => Some(RecordKey::Hold(key.as_str())),
+            RecordContent::HoldPlaced(_, key, _) => Some(RecordKey::Hold(key.as_str())),
             RecordContent::HoldSettled(hold, ..) => Some(RecordKey::HoldClosed(hold.id.serial)),
             RecordContent::HoldEnded(ended) => Some(RecordKey::HoldClosed(ended.hold.id.serial)),
             RecordContent::HoldDrawn(_, entry) => {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     amount::Amount,
     id::HoldId,
+    rate_card::RatedUse,
     text::IdempotencyKey,
     time::Timestamp,
     wallet::state::{
@@ -18,7 +19,7 @@ use crate::{
 };
 
 pub use self::{
-    hold::{EndedHold, HoldSnapshot, HoldStatus},
+    hold::{EndedHold, HoldRate, HoldSnapshot, HoldStatus},
     key::RecordKey,
 };
 pub use crate::ledger::{Entry, Reason};
@@ -58,8 +59,8 @@ pub enum RecordContent {
     /// A ledger entry.
     Entry(Entry),
     /// A hold was placed under this key. It writes no ledger entry: only what can be spent is less.
-    HoldPlaced(HoldSnapshot, IdempotencyKey),
-    /// A hold was settled, with the lots that it took from. A cost above 0 also wrote a ledger entry.
+    HoldPlaced(HoldSnapshot, IdempotencyKey, Option<Box<RatedUse>>),
+    /// A hold was settled, with the lots that it took from. A cost above 0, or by a rate card, also wrote a ledger entry.
     HoldSettled(HoldSnapshot, Option<Entry>, Vec<TakenLot>),
     /// An order was completed, or changed after that. Its credits have their own ledger entry.
     Order(Box<ArchivedOrder>),
@@ -106,7 +107,7 @@ impl RecordContent {
             | Self::Deducted(entry, _)
             | Self::Reversed(_, _, entry)
             | Self::Forgiven(_, entry) => Some(entry),
-            Self::Charged(_, entry, _) if entry.delta != 0 => Some(entry),
+            Self::Charged(_, entry, _) if entry.delta != 0 || entry.rate.is_some() => Some(entry),
             Self::Charged(..)
             | Self::HoldPlaced(..)
             | Self::HoldSettled(_, None, _)

@@ -10,10 +10,11 @@ mod tests;
 
 pub use apply::{AccountCredits, Applied};
 pub use decide::{
-    Coverage, Decision, FreeGrantRule, ProductRef, bill, catch_up, credit, debt_limit, deduct,
-    draw, feature, forgive, freeze, hold,
+    Coverage, Decision, FreeGrantRule, ProductRef, UseRules, bill, catch_up, credit, debt_limit,
+    deduct, draw, feature, forgive, freeze, hold,
     instruction::InstructionDecision,
-    lapse, loss, pay, place_order, purchase, refund, reverse, reverse_deduction, settle, shortfall,
+    lapse, limits, loss, pay, place_order, purchase, refund, reverse, reverse_deduction, settle,
+    shortfall,
     subscription_instruction::{SubscriptionAction, SubscriptionInstruction},
     switch, update_subscription,
 };

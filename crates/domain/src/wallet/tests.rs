@@ -27,8 +27,10 @@ mod hold;
 mod instruction;
 mod leave;
 mod limit;
+mod limits;
 mod loss;
 mod many_orders;
+mod metered;
 mod order;
 mod pay;
 mod project_events;
@@ -54,6 +56,7 @@ use super::{
 use crate::{
     Amount, Timestamp,
     id::{HoldId, ProductId, WalletKey},
+    limit::Spender,
     text::IdempotencyKey,
 };
 
@@ -83,10 +86,11 @@ fn hold_id(serial: u128) -> HoldId {
 fn deduct(name: &str, amount: i64) -> Deduct {
     Deduct {
         product: ProductRef::Named(GOLD),
-        amount: credits(amount),
+        cost: credits(amount).into(),
         key: key(name),
         meta: None,
         on_shortfall: OnShortfall::Refuse,
+        by: Spender::default(),
     }
 }
 
@@ -105,12 +109,13 @@ fn hold(serial: u128, amount: i64, expires_at: Timestamp) -> PlaceHold {
     PlaceHold {
         id: hold_id(serial),
         product: ProductRef::Named(GOLD),
-        amount: credits(amount),
+        cost: credits(amount).into(),
         expires_at,
         key: key(&serial.to_string()),
         meta: None,
         publishable: false,
         max_open: MAX_OPEN_HOLDS,
         max_overrun: 0,
+        by: Spender::default(),
     }
 }

@@ -138,7 +138,7 @@ impl Limits {
     ) -> Option<Result<BucketState, LimitExceeded>> {
         let (rate, client) = match kind {
             KeyKind::Publishable => (self.settings.publishable, client),
-            KeyKind::Secret => (self.settings.secret?, Client::ANY),
+            KeyKind::Secret | KeyKind::Restricted => (self.settings.secret?, Client::ANY),
         };
         let bucket = match self.buckets.get(&(key, client)) {
             Some(bucket) => bucket,

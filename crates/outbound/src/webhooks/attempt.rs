@@ -57,7 +57,7 @@ pub(super) async fn attempt(
     if !handle.leads() {
         return AttemptOutcome::Later;
     }
-    let event = view::event(&record, handle);
+    let event = view::event(&record, handle, true);
     let now = handle.now();
     // Judged by the receiver's clock: not by the one that follows a jump slowly.
     let mut outgoing = outgoing(&endpoint, &event, handle.wall());

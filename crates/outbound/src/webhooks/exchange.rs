@@ -75,7 +75,7 @@ impl Webhooks {
         let request = match record.map_err(|_| ErrorCode::Unavailable)? {
             None => None,
             Some(record) => {
-                let event = view::event(&record, handle);
+                let event = view::event(&record, handle, true);
                 let last = delivery.attempts.last();
                 let at = last.map_or_else(|| handle.now(), |attempt| attempt.at);
                 let mut outgoing = outgoing(endpoint, &event, at);

@@ -1,8 +1,10 @@
 //! API keys as the administrator sees them.
 
-use api_types::schema::KeyKind;
+use std::collections::BTreeSet;
+
+use api_types::schema::{KeyAbility, KeyKind};
 use catalog::{MintedKey, ProjectCatalog};
-use domain::catalog::{self as documents, ApiKey};
+use domain::catalog::{self as documents, Ability, ApiKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::view::{Day, instant};
@@ -17,6 +19,9 @@ pub(super) struct Key {
     /// What it may do.
     #[schema(value_type = KeyKind)]
     pub kind: documents::KeyKind,
+    /// What a restricted key may do; null: it is of another kind.
+    #[schema(value_type = Option<Vec<KeyAbility>>)]
+    pub can: Option<BTreeSet<Ability>>,
     /// What its owners call it; null: nothing.
     pub name: Option<String>,
     /// How it starts: its prefix and four characters.
@@ -52,6 +57,7 @@ impl From<&ApiKey> for Key {
         Self {
             id: key.id.to_string(),
             kind: key.kind,
+            can: Some(key.can.clone()).filter(|can| !can.is_empty()),
             name: key.name.clone(),
             first: key.first.clone(),
             last: key.last.clone(),

@@ -1,9 +1,11 @@
 //! API keys: make, list, show, change, revoke.
 
-use api_types::schema::KeyKind;
+use std::collections::BTreeSet;
+
+use api_types::schema::{KeyAbility, KeyKind};
 use axum::{Json, http::StatusCode, response::Response};
 use catalog::{KeyChange, NewKey};
-use domain::catalog::{self as documents, ApiKey};
+use domain::catalog::{self as documents, Ability, ApiKey};
 use edge::{Read, body::Body};
 use operator::{CreateKey, RevokeKey, UpdateKey};
 use serde::Deserialize;
@@ -30,6 +32,10 @@ pub(super) struct Create {
     /// What it may do.
     #[schema(value_type = KeyKind)]
     kind: documents::KeyKind,
+    /// What a restricted key may do; left out for the others.
+    #[schema(value_type = Option<Vec<KeyAbility>>)]
+    #[serde(default)]
+    can: BTreeSet<Ability>,
     /// What its owners call it.
     name: Option<NameText>,
     /// From when on it is not to work any more: an instant to come. When left out, it works until it is revoked.
@@ -57,11 +63,13 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<Key>), Error> {
     let Create {
         kind,
+        can,
         name,
         expires_at,
     } = body.parse()?;
     let new = NewKey {
         kind,
+        can,
         name: name.map(line),
         expires_at: expires_at.map(|Text(at)| at),
     };

@@ -1,7 +1,7 @@
 //! All operations of the administration on one screen: routes and their descriptions.
 
 use api_types::{
-    Credited, FrozenWallet, Order, Reversed,
+    Credited, FrozenWallet, Limits, Order, RateCard, RateCards, Reversed,
     admin::{CreatedProject, Price, Prices, Product, Products, Project, Projects},
 };
 use serde_json::json;
@@ -131,6 +131,23 @@ fn table() -> Vec<ApiOperation<App>> {
             PATCH "/projects/{projectId}/products/{productId}/prices/{priceId}" prices::update(prices::Update) as updatePrice:
                 200 "As it is now." -> Price;
         }
+        "Rate cards" {
+            /// Save a rate card
+            /// What things cost in credits, as `rateCard` of a deduction names it. One that changes something is the next
+            /// version, from now on or from `effectiveFrom`; former versions are kept, and price the holds that were placed
+            /// with them. A card that was closed opens again.
+            PUT "/projects/{projectId}/rate-cards/{slug}" rate_cards::put(rate_cards::Put) as saveRateCard:
+                200 "The version." -> RateCard, errors: [ProductNotFound];
+            /// List rate cards
+            /// Each with the version in force, or the first that begins later.
+            GET "/projects/{projectId}/rate-cards" rate_cards::list as listRateCards: 200 "All that are open." -> RateCards;
+            /// Show a rate card
+            /// The version in force, or the one that is asked for, also a former one and of a closed card.
+            GET "/projects/{projectId}/rate-cards/{slug}" rate_cards::show as getRateCard: 200 "The version." -> RateCard;
+            /// Close a rate card
+            /// It prices nothing from now on, except for open holds that it placed.
+            DELETE "/projects/{projectId}/rate-cards/{slug}" rate_cards::close as closeRateCard: 204 "Closed.";
+        }
         "Backups" {
             /// Start a backup
             /// It goes on after the answer; `GET /backups` shows its state.
@@ -221,6 +238,14 @@ fn table() -> Vec<ApiOperation<App>> {
             /// refunds and payments under way go on. Repeating a request changes nothing.
             POST "/projects/{projectId}/wallets/{walletRef}/freeze" freeze::freeze(freeze::FreezeWallet) as freezeProjectWallet:
                 200 "The wallet as it is now." -> FrozenWallet;
+            /// Show a wallet's limits
+            /// Those in force, with what their windows count: its own, those of its active subscriptions, those of products.
+            GET "/projects/{projectId}/wallets/{walletRef}/limits" limits::read as getWalletLimits:
+                200 "The limits in force." -> Limits;
+            /// Replace a wallet's limits
+            /// All of its own limits at once; an empty list removes them. Changing a limit resets nothing that was counted.
+            PUT "/projects/{projectId}/wallets/{walletRef}/limits" limits::put(limits::WalletLimits) as setWalletLimits:
+                200 "The limits in force." -> Limits, errors: [ProductNotFound];
             /// Erase a customer's personal data
             /// Removes e-mail addresses and metadata from all orders of a wallet, and operators' notes about it. Credits and
             /// sums stay, and so does what refunds need. No search finds the wallet by such an address any more, and no code is

@@ -52,7 +52,11 @@ pub(super) async fn list(
                 .await?;
             (found.0, Some(found.1))
         }
-        Some(Text(false)) | None => (part.page(filter, &call.app.handle, &project).await?, None),
+        Some(Text(false)) | None => (
+            part.page((filter, true), &call.app.handle, &project)
+                .await?,
+            None,
+        ),
     };
     respond::json(&ListedOrders::new(page, totals.as_ref()))
 }

@@ -12,6 +12,7 @@ use domain::{
     id::{
         DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, SessionId, UserId, WalletKey,
     },
+    rate_card::RateCardSlug,
     text::PaymentId,
 };
 use wire::{Error, ErrorCode};
@@ -52,6 +53,16 @@ impl Segments {
         self.read("priceId", ErrorCode::PriceNotFound)
     }
 
+    pub(super) fn rate_card(&self) -> Result<RateCardSlug, Error> {
+        let unknown = || Error::new(ErrorCode::RateCardNotFound);
+        RateCardSlug::new(self.text("slug")).map_err(|_| unknown())
+    }
+
+    /// The name of a card to make.
+    pub(super) fn new_rate_card(&self) -> Result<RateCardSlug, Error> {
+        RateCardSlug::new(self.text("slug")).map_err(|error| Error::text("slug", error))
+    }
+
     pub(super) fn webhook(&self) -> Result<EndpointId, Error> {
         self.read("webhookId", ErrorCode::WebhookNotFound)
     }
@@ -82,6 +93,11 @@ impl Segments {
     pub(super) fn order(&self) -> OrderName {
         let segment = self.0.iter().find(|(key, _)| key == "orderIdOrCheckoutId");
         segment.map_or(OrderName::Nothing, |(_, text)| OrderName::by(text))
+    }
+
+    fn text(&self, name: &str) -> &str {
+        let segment = self.0.iter().find(|(key, _)| key == name);
+        segment.map_or("", |(_, text)| text)
     }
 
     fn read<T: FromStr>(&self, name: &str, unknown: ErrorCode) -> Result<T, Error> {

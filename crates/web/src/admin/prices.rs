@@ -1,8 +1,8 @@
 //! Prices: make, list, show, change.
 
+use ::catalog::{NewPrice, PriceChange, ProjectCatalog};
 use api_types::admin::{Interval, Price, Prices};
 use axum::{Json, http::StatusCode, response::Response};
-use catalog::{NewPrice, PriceChange};
 use domain::{catalog, id::ProductId};
 use edge::{Read, body::Body};
 use operator::{CreatePrice, UpdatePrice};
@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{
-        BoundedInteger, Credits, Currency, CurrencyText, FeatureText, NameText, ProductName, Text,
-        line,
+        BoundedInteger, Credits, Currency, CurrencyText, FeatureText, NameText, Object,
+        ProductName, Text, line,
     },
     view::admin_price,
 };
@@ -20,6 +20,7 @@ use wire::{
 use super::call::AdminCall;
 use crate::http::{
     etag::{IfMatch, tagged},
+    limits::{LimitFields, limits},
     patch::Field,
 };
 
@@ -57,6 +58,10 @@ pub(super) struct Create {
     /// Whether a wallet that has bought all that a price without credits unlocks may buy it again (else
     /// `already_owned`); only for `one_time`.
     repeatable: Option<bool>,
+    /// How much may be used of a wallet while its subscription is active; of the credits that it fills where a limit
+    /// names no product. Only for subscriptions.
+    #[schema(value_type = Option<Vec<LimitFields>>, max_items = 50)]
+    limits: Option<Vec<Object<LimitFields>>>,
 }
 
 /// What to change of a price. Its terms never change: what was sold stays what it was.
@@ -71,14 +76,18 @@ pub(super) struct Update {
     #[schema(value_type = Option<NameText>)]
     #[serde(default)]
     label: Field<NameText>,
+    /// All limits of the tier, in place of the former ones; they are no term of what was sold.
+    #[schema(value_type = Option<Vec<LimitFields>>, nullable = false, max_items = 50)]
+    #[serde(default)]
+    limits: Field<Vec<Object<LimitFields>>>,
 }
 
 pub(super) async fn create(
     call: AdminCall<CreatePrice>,
     body: Body,
 ) -> Result<(StatusCode, Json<Price>), Error> {
-    let new = body.parse::<Create>()?.read()?;
     let project = call.project()?;
+    let new = body.parse::<Create>()?.read(&project)?;
     let create = CreatePrice(call.path.product()?, new);
     let price = call.run(project, create).await?;
     Ok((StatusCode::CREATED, Json(admin_price(&price))))
@@ -113,22 +122,29 @@ pub(super) async fn update(
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
-    let Update { active, label } = body.parse()?;
+    let Update {
+        active,
+        label,
+        limits: all,
+    } = body.parse()?;
+    let project = call.project()?;
     let change = PriceChange {
         active: active.not_null("active")?,
         label: label.nullable().map(|label| label.map(line)),
+        limits: (all.not_null("limits")?)
+            .map(|all| limits(all, &project))
+            .transpose()?,
     };
     let _saving = call.app.edge.saving.lock().await;
     let before = current(&call)?;
     if_match.check(&before)?;
-    let project = call.project()?;
     let update = UpdatePrice(call.path.product()?, call.path.price()?, change);
     let after = call.run(project, update).await?;
     Ok(tagged(&admin_price(&after)))
 }
 
 impl Create {
-    fn read(self) -> Result<NewPrice, Error> {
+    fn read(self, project: &ProjectCatalog) -> Result<NewPrice, Error> {
         let slug = |Text(slug): FeatureText| slug.as_str().to_owned();
         let features = self.features.unwrap_or_default();
         let Text(Currency(currency)) = self.currency;
@@ -145,6 +161,7 @@ impl Create {
             trial_days: self.trial_days.map(BoundedInteger::small),
             trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
             repeatable: self.repeatable.unwrap_or(false),
+            limits: limits(self.limits.unwrap_or_default(), project)?,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Products: make, list, show, change.
 
+use ::catalog::{NewProduct, ProductChange, ProjectCatalog};
 use api_types::admin::{FreeGrant, Product, ProductType, Products};
 use axum::{Json, http::StatusCode, response::Response};
-use catalog::{NewProduct, ProductChange};
 use domain::{catalog, time::Period};
 use edge::{Read, body::Body};
 use operator::{CreateProduct, UpdateProduct};
@@ -17,6 +17,7 @@ use wire::{
 use super::call::AdminCall;
 use crate::http::{
     etag::{IfMatch, tagged},
+    limits::{LimitFields, limits},
     patch::Field,
 };
 
@@ -42,6 +43,9 @@ pub(super) struct Create {
     /// The most credits that one external wallet may owe, unless it has a limit of its own; 0 when left out, more only
     /// with a `creditUnit`.
     debt_limit: Option<Credits>,
+    /// How much may be used of every wallet; of this product's credits where a limit names no product.
+    #[schema(value_type = Option<Vec<LimitFields>>, max_items = 50)]
+    limits: Option<Vec<Object<LimitFields>>>,
     /// Whether it is offered; true when left out.
     active: Option<bool>,
 }
@@ -78,6 +82,10 @@ pub(super) struct Update {
     #[schema(value_type = Option<Credits>, nullable = false)]
     #[serde(default)]
     debt_limit: Field<Credits>,
+    /// All limits of every wallet's use, in place of the former ones.
+    #[schema(value_type = Option<Vec<LimitFields>>, nullable = false, max_items = 50)]
+    #[serde(default)]
+    limits: Field<Vec<Object<LimitFields>>>,
     /// Whether it is offered. Balances of an inactive product stay spendable.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
@@ -104,6 +112,7 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<(StatusCode, Json<Product>), Error> {
     let body: Create = body.parse()?;
+    let project = call.project()?;
     let new = NewProduct {
         name: line(body.name),
         kind: body.kind,
@@ -112,9 +121,9 @@ pub(super) async fn create(
         free_grant: body.free_grant.map(Grant::read),
         low_balance: body.low_balance.map(|credits| credits.0),
         debt_limit: body.debt_limit.map_or(0, |credits| credits.0),
+        limits: limits(body.limits.unwrap_or_default(), &project)?,
         active: body.active.unwrap_or(true),
     };
-    let project = call.project()?;
     let product = call.run(project, CreateProduct(new)).await?;
     let catalog = call.project()?;
     Ok((StatusCode::CREATED, Json(admin_product(&product, &catalog))))
@@ -145,18 +154,18 @@ pub(super) async fn update(
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
-    let change = body.parse::<Update>()?.read()?;
+    let project = call.project()?;
+    let change = body.parse::<Update>()?.read(&project)?;
     let _saving = call.app.edge.saving.lock().await;
     let before = current(&call)?;
     if_match.check(&before)?;
-    let project = call.project()?;
     call.run(project, UpdateProduct(call.path.product()?, change))
         .await?;
     Ok(tagged(&current(&call)?))
 }
 
 impl Update {
-    fn read(self) -> Result<ProductChange, Error> {
+    fn read(self, project: &ProjectCatalog) -> Result<ProductChange, Error> {
         let free_grant = self.free_grant.nullable();
         Ok(ProductChange {
             name: self.name.not_null("name")?.map(line),
@@ -169,6 +178,11 @@ impl Update {
                 .nullable()
                 .map(|low| low.map(|credits| credits.0)),
             debt_limit: self.debt_limit.not_null("debtLimit")?.map(|it| it.0),
+            limits: self
+                .limits
+                .not_null("limits")?
+                .map(|all| limits(all, project))
+                .transpose()?,
             active: self.active.not_null("active")?,
         })
     }

@@ -6,9 +6,11 @@ use std::borrow::Cow;
 use actors::{BatchAnswer, Scope};
 use api_types::ErrorBody;
 use axum::response::Response;
-use catalog::ProjectCatalog;
 use domain::text::IdempotencyKey;
-use edge::{SecretKey, body::BatchBody};
+use edge::{
+    body::BatchBody,
+    caller::{Permits, SecretKey},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use utoipa::{
     PartialSchema, ToSchema,
@@ -39,6 +41,8 @@ pub(super) trait BatchItem: DeserializeOwned {
     /// Whether an archived project still takes it.
     const IN_ARCHIVED: bool = false;
     type Schema: ToSchema;
+    /// What a restricted key needs.
+    type Needs: Permits;
     /// What the wallets decide.
     type Command: Send;
     /// What the result says of the request.
@@ -47,7 +51,7 @@ pub(super) trait BatchItem: DeserializeOwned {
     type Done: Serialize + ToSchema;
 
     /// Checks the item. An error refuses the batch; one within, the item.
-    fn check(self, app: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error>;
+    fn check(self, app: &App, project: &SecretKey<Self::Needs>) -> Result<Checked<Self>, Error>;
 
     /// Sends the items to their wallets.
     fn send(
@@ -91,7 +95,7 @@ enum ItemResult<T> {
 /// Answers a batch.
 pub(super) async fn answer<I: BatchItem>(
     app: &App,
-    key: &SecretKey,
+    key: &SecretKey<I::Needs>,
     body: &BatchBody,
 ) -> Result<Response, Error> {
     let Request::<I> { items } = body.parse()?;

@@ -11,7 +11,7 @@ use domain::{
 };
 use edge::{
     body::Body,
-    caller::{AnyKeyOr, MayCheckout},
+    caller::{AnyKey, MayCheckout},
     context::Context,
 };
 use payments::{self, CheckoutKey, NewCheckout};
@@ -98,7 +98,7 @@ impl FromText for DiscountCode {
 
 pub(super) async fn checkout(
     State(app): State<App>,
-    key: AnyKeyOr<MayCheckout>,
+    key: AnyKey<MayCheckout>,
     context: Context,
     header: KeyHeader,
     body: Body,
@@ -251,7 +251,7 @@ impl Checkout {
     fn redirects(
         &mut self,
         app: &App,
-        key: &AnyKeyOr<MayCheckout>,
+        key: &AnyKey<MayCheckout>,
         wallet: Option<NamedWallet>,
     ) -> Result<(Option<NamedWallet>, String, String), Error> {
         let allowed = |param, typed: Option<UrlText>| {

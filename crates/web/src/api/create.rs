@@ -5,7 +5,11 @@ use domain::{
     catalog::{KeyKind, Mode},
     id::ProjectId,
 };
-use edge::{AnyKey, AnyKeyOr, SecretKey, body::Body, context::Context};
+use edge::{
+    body::Body,
+    caller::{AnyKey, MayCreate, MayReadAll, SecretKey},
+    context::Context,
+};
 use scrip_http::limits::{Client, Creation, Limits};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -20,7 +24,7 @@ use crate::api::App;
 
 pub(super) async fn create_wallet(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayCreate>,
     context: Context,
 ) -> Result<Response, Error> {
     key.require_not_archived()?;
@@ -54,7 +58,7 @@ impl<'a> CountedWallet<'a> {
     /// Counts one; `None` for a caller with a secret key.
     pub(super) fn new<P>(
         app: &'a App,
-        key: &AnyKeyOr<P>,
+        key: &AnyKey<P>,
         context: &Context,
         how: Creation,
     ) -> Result<Option<Self>, Error> {
@@ -86,7 +90,7 @@ pub(super) struct OpenExternalWallet {
 
 pub(super) async fn open_external_wallet(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayReadAll>,
     body: Body,
 ) -> Result<Response, Error> {
     let OpenExternalWallet {

@@ -3,9 +3,11 @@
 use actors::{Address, BatchAnswer, CommandResult, Scope};
 use api_types::Credited;
 use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
 use domain::wallet::credit;
-use edge::{SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MayGrant, SecretKey},
+};
 use wire::Error;
 
 use crate::{
@@ -22,7 +24,7 @@ use crate::{
 
 pub(super) async fn credit(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayGrant>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
@@ -41,13 +43,14 @@ pub(super) async fn credit(
 
 impl BatchItem for Credit {
     const NAMES: (&str, &str) = ("Credit", "Credit");
+    type Needs = MayGrant;
     type Schema = WalletChoice<Self>;
     type Command = (Address, credit::Credit);
     type Note = ();
     type Answer = CommandResult;
     type Done = Credited;
 
-    fn check(mut self, _: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error> {
+    fn check(mut self, _: &App, project: &SecretKey<MayGrant>) -> Result<Checked<Self>, Error> {
         let names = (self.external_user_id.take(), self.code.take());
         let (wallet, key) = named(names, self.idempotency_key.take())?;
         let command = self.command(key, project);

@@ -4,7 +4,10 @@ use actors::Address;
 use api_types::DebtState;
 use axum::{extract::State, response::Response};
 use domain::wallet::debt_limit::SetDebtLimit;
-use edge::{SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MayLimits, SecretKey},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -33,7 +36,7 @@ pub(super) struct DebtLimit {
 
 pub(super) async fn set_debt_limit(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayLimits>,
     body: Body,
 ) -> Result<Response, Error> {
     let DebtLimit {

@@ -5,16 +5,24 @@ use api_types::Deducted;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
+    Amount,
+    id::KeyId,
+    limit::Spender,
+    rate_card::WorkCost,
     text::IdempotencyKey,
     wallet::{ProductRef, deduct::Deduct, shortfall::OnShortfall},
 };
-use edge::{AnyKey, SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{AnyKey, MayDeduct, SecretKey},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
     field::{
-        CodeText, KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText,
+        CodeText, KeyText, MemberText, MetaObject, OnShortfallText, Positive, ProductName, Text,
+        UserText,
     },
     respond, view,
 };
@@ -27,24 +35,29 @@ use crate::{
     http::{
         code_path::CodePath,
         idempotency::KeyHeader,
-        subject::{NamedWallet, Unknown, WalletChoice, product, product_or_only},
+        metered::{CostChoice, RequestedCost, metered_fields},
+        subject::{NamedWallet, Unknown, WalletChoice},
     },
 };
 
-/// Credits to use up.
+metered_fields! {
+costs Amount;
+/// Credits to use up: an amount, or what a rate card prices.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Deduct, bound = "")]
-pub(super) struct Deduction<P = Option<ProductName>, U = Unknown, C = Unknown> {
-    amount: Positive,
+pub(super) struct Deduction<U = Unknown, C = Unknown> {
+    /// Needed unless `rateCard` is there.
+    amount: Option<Positive>,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
     /// except in a batch.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
     /// The product whose credits to use; may be left out where the project has exactly one product
-    /// that holds credits.
-    #[schema(value_type = Option<ProductName>)]
-    product_id: P,
+    /// that holds credits, and with a rate card.
+    product_id: Option<ProductName>,
+    /// One of those who share the wallet, whose use limits count.
+    member: Option<MemberText>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
     /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
@@ -57,24 +70,67 @@ pub(super) struct Deduction<P = Option<ProductName>, U = Unknown, C = Unknown> {
     #[serde(default)]
     code: C,
 }
+}
 
-impl<P, U, C> Deduction<P, U, C> {
-    /// The command for the wallet, and the user whose it is.
-    fn command(self, key: IdempotencyKey, product: ProductRef) -> (Deduct, U) {
+/// What an answer says beyond a wallet's.
+#[derive(Debug, Default)]
+pub(super) struct CostNote {
+    /// The cost, unless a rate card priced it.
+    pub(super) credits: i64,
+    /// Whether the request says what to do with a shortfall.
+    pub(super) names_shortfall: bool,
+    /// Counts in `usage` that were not priced.
+    pub(super) unpriced: Vec<String>,
+}
+
+impl CostNote {
+    pub(super) fn of<A: Copy + Into<i64>>(cost: &RequestedCost<A>, names_shortfall: bool) -> Self {
+        Self {
+            credits: match &cost.cost {
+                WorkCost::Credits(amount) => (*amount).into(),
+                WorkCost::Metered(_) => 0,
+            },
+            names_shortfall,
+            unpriced: cost.unpriced.clone(),
+        }
+    }
+
+    /// What the wallet answered, with this.
+    pub(super) fn answer(self, applied: &CommandResult) -> Deducted {
+        Deducted {
+            unpriced_usage: self.unpriced,
+            ..view::deducted(applied, self.credits, self.names_shortfall)
+        }
+    }
+}
+
+impl<U, C> Deduction<U, C> {
+    /// The command for the wallet, and what its answer says beyond it.
+    fn command(
+        self,
+        key: IdempotencyKey,
+        (product, by): (ProductRef, Option<KeyId>),
+        cost: RequestedCost<Amount>,
+    ) -> (Deduct, CostNote) {
+        let note = CostNote::of(&cost, self.on_shortfall.is_some());
         let command = Deduct {
             key,
             product,
-            amount: self.amount.0,
-            meta: self.meta.map(|MetaObject(meta)| meta),
+            meta: cost.note(self.meta.map(|MetaObject(meta)| meta)),
+            cost: cost.cost,
             on_shortfall: shortfall(self.on_shortfall.as_ref()),
+            by: Spender {
+                member: self.member.map(|Text(member)| member),
+                key: by,
+            },
         };
-        (command, self.external_user_id)
+        (command, note)
     }
 }
 
 pub(super) async fn deduct(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayDeduct>,
     code: CodePath,
     header: KeyHeader,
     body: Body,
@@ -84,7 +140,7 @@ pub(super) async fn deduct(
 
 pub(super) async fn deduct_external(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayDeduct>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
@@ -94,35 +150,39 @@ pub(super) async fn deduct_external(
 /// A deduction by code, for the router and for the fast path.
 pub(crate) async fn by_code(
     app: &App,
-    key: &AnyKey,
+    key: &AnyKey<MayDeduct>,
     code: CodePath,
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let mut request: Deduction<ProductName> = body.parse()?;
+    let mut request: Deduction = body.parse()?;
+    let cost = request.cost(&app.handle, key)?;
+    if request.product_id.is_none() && matches!(cost.cost, WorkCost::Credits(_)) {
+        return Err(Error::missing("productId"));
+    }
     key.require_not_archived()?;
     let name = header.or(request.idempotency_key.take())?;
-    let product = ProductRef::Named(product(&request.product_id, key)?);
-    let names_shortfall = request.on_shortfall.is_some();
-    let (command, _) = request.command(name, product);
-    answer(app, key, &code.into(), command, names_shortfall).await
+    let product = cost.product(request.product_id.as_ref(), key)?;
+    let (command, note) = request.command(name, (product, key.key_id()), cost);
+    answer(app, key, &code.into(), command, note).await
 }
 
 /// A deduction by user, for the router and for the fast path.
 pub(crate) async fn by_user(
     app: &App,
-    key: &SecretKey,
+    key: &SecretKey<MayDeduct>,
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let mut request: Deduction<Option<ProductName>, Option<UserText>> = body.parse()?;
+    let mut request: Deduction<Option<UserText>> = body.parse()?;
+    let cost = request.cost(&app.handle, key)?;
     key.require_not_archived()?;
     let name = header.or(request.idempotency_key.take())?;
-    let product = product_or_only(request.product_id.as_ref(), key)?;
-    let names_shortfall = request.on_shortfall.is_some();
-    let (command, user) = request.command(name, product);
+    let product = cost.product(request.product_id.as_ref(), key)?;
+    let user = request.external_user_id.take();
     let Text(user) = user.ok_or_else(|| Error::missing("externalUserId"))?;
-    answer(app, key, &user.into(), command, names_shortfall).await
+    let (command, note) = request.command(name, (product, key.key_id()), cost);
+    answer(app, key, &user.into(), command, note).await
 }
 
 async fn answer(
@@ -130,41 +190,38 @@ async fn answer(
     project: &ProjectCatalog,
     wallet: &NamedWallet,
     command: Deduct,
-    names_shortfall: bool,
+    note: CostNote,
 ) -> Result<Response, Error> {
-    let cost = command.amount.get();
     let outcome = app
         .handle
         .deduct(&project.scope, wallet.address()?, command)
         .await;
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| wallet.refused(error, project))?;
-    respond::replayable(
-        &view::deducted(&applied, cost, names_shortfall),
-        applied.replayed,
-    )
+    respond::replayable(&note.answer(&applied), applied.replayed)
 }
 
 /// A deduction of a batch.
-pub(super) type ListedDeduction =
-    Deduction<Option<ProductName>, Option<UserText>, Option<CodeText>>;
+pub(super) type ListedDeduction = Deduction<Option<UserText>, Option<CodeText>>;
 
 impl BatchItem for ListedDeduction {
     const NAMES: (&str, &str) = ("Deduct", "Deduct");
-    type Schema = WalletChoice<Self>;
+    type Needs = MayDeduct;
+    type Schema = WalletChoice<CostChoice<Self>>;
     type Command = (Address, Deduct);
-    /// What it costs, and whether it says what to do with a shortfall.
-    type Note = (i64, bool);
+    type Note = CostNote;
     type Answer = CommandResult;
     type Done = Deducted;
 
-    fn check(mut self, _: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error> {
+    fn check(mut self, app: &App, project: &SecretKey<MayDeduct>) -> Result<Checked<Self>, Error> {
+        let cost = self.cost(&app.handle, project)?;
         let names = (self.external_user_id.take(), self.code.take());
         let (wallet, key) = named(names, self.idempotency_key.take())?;
-        let note = (self.amount.0.get(), self.on_shortfall.is_some());
-        let product = product_or_only(self.product_id.as_ref(), project);
-        Ok(product
-            .and_then(|product| Ok(((wallet.into_address()?, self.command(key, product).0), note))))
+        let product = cost.product(self.product_id.as_ref(), project);
+        Ok(product.and_then(|product| {
+            let (command, note) = self.command(key, (product, project.key_id()), cost);
+            Ok(((wallet.into_address()?, command), note))
+        }))
     }
 
     async fn send(
@@ -178,10 +235,10 @@ impl BatchItem for ListedDeduction {
     fn done(
         app: &App,
         outcome: Result<CommandResult, actors::Error>,
-        (cost, names_shortfall): Self::Note,
+        note: CostNote,
     ) -> Result<Deducted, actors::Error> {
         app.edge.metrics.deducted(outcome.as_ref());
-        outcome.map(|applied| view::deducted(&applied, cost, names_shortfall))
+        outcome.map(|applied| note.answer(&applied))
     }
 }
 

@@ -11,7 +11,8 @@ products and prices; checkout, orders and subscriptions through a payment provid
 In paths `/wallets/{code}…` the word `code` may stand in place of the code, which is then in the header \
 `X-Wallet-Code`: so no log of a proxy has it.\n\n\
 Send an API key as `Authorization: Bearer <key>`. A publishable key (`pay_pk_…`) may live in a \
-browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is. A wallet's \
+browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is. A restricted key (`pay_rk_…`) is a secret key for \
+what its `can` names (an operation's `x-ability`) alone. A wallet's \
 session (`pay_ws_…`) opens that wallet alone, which then need not be named.\n\n\
 Amounts are whole numbers up to 2^53 - 1. Timestamps are ISO 8601 in UTC with milliseconds. Unknown \
 fields are ignored, unless the header `Prefer: handling=strict` is sent. A refusal is a JSON object with a stable `code`; when several apply: \
@@ -26,7 +27,7 @@ const INTERFACE: Interface = Interface {
         ("publishable", "A publishable key: `pay_pk_…`"),
         (
             "secret",
-            "A secret key: `pay_sk_…`. Never send it to a browser.",
+            "A secret key: `pay_sk_…`, or a restricted one: `pay_rk_…`. Never send them to a browser.",
         ),
         (
             "session",

@@ -2,7 +2,10 @@
 
 use axum::{extract::State, response::Response};
 use domain::wallet::draw::Draw;
-use edge::{AnyKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{AnyKey, MayDeduct},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -17,15 +20,18 @@ use crate::{
     http::{
         hold_path::{HoldPath, access},
         idempotency::KeyHeader,
+        metered::{metered_fields, pin},
     },
 };
 
-/// Credits to charge.
+metered_fields! {
+costs domain::Amount;
+/// What to charge: an amount, or what a rate card prices.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DrawHold {
-    /// Credits that the work cost since the last draw.
-    amount: Positive,
+    /// Credits that the work cost since the last draw. Needed unless `rateCard` is there.
+    amount: Option<Positive>,
     /// Names the operation: it is applied once, whichever of the wallet's holds it is for. The header
     /// `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
@@ -34,20 +40,24 @@ pub(super) struct DrawHold {
     /// together.
     meta: Option<MetaObject>,
 }
+}
 
 pub(super) async fn draw_hold(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayDeduct>,
     hold: HoldPath,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: DrawHold = body.parse()?;
+    let mut request: DrawHold = body.parse()?;
+    let mut cost = request.cost(&app.handle, &key)?;
+    let id = hold.id()?;
+    pin((&app.handle, &app.edge.catalog), &key, id, &mut cost.cost).await?;
     let draw = Draw {
         key: header.or(request.idempotency_key)?,
-        hold: hold.id()?,
-        amount: request.amount.0,
-        meta: request.meta.map(|meta| meta.0),
+        hold: id,
+        meta: cost.note(request.meta.map(|meta| meta.0)),
+        cost: cost.cost,
     };
     let answer = app.handle.draw(&key.scope, access(&key), draw).await;
     let answer = answer.map_err(|error| hold.refused(error, &key))?;

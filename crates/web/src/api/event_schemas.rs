@@ -107,6 +107,8 @@ fn data(kind: &str) -> (&'static str, &'static [&'static str]) {
         "wallet.credited" => ("WalletData", &["productId", "balance", "delta", "reason"]),
         "wallet.balance_low" | "wallet.depleted" => ("WalletData", &["productId", "balance"]),
         "wallet.owing" | "wallet.repaid" => ("WalletData", &["productId", "balance", "owed"]),
+        "limit.alert" => ("WalletData", &["limit", "percent"]),
+        "limit.reached" => ("WalletData", &["limit"]),
         "features.changed" => ("WalletData", &["added", "removed"]),
         kind if kind.starts_with("subscription.") => ("WalletData", &["subscription"]),
         _ => ("OrderData", &[]),

@@ -3,7 +3,7 @@
 use actors::event_number;
 use axum::{extract::State, response::Response};
 use domain::id::EventId;
-use edge::SecretKey;
+use edge::caller::{MayReadAll, SecretKey};
 use serde::Deserialize;
 use wire::{
     Error, ErrorCode,
@@ -35,7 +35,7 @@ pub(super) struct PageQuery {
 
 pub(super) async fn list_events(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayReadAll>,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
@@ -59,7 +59,7 @@ pub(super) async fn list_events(
             if events.len() == limit {
                 break;
             }
-            events.push(view::event(record, &app.handle));
+            events.push(view::event(record, &app.handle, key.sees_codes()));
             last = Some(record.id);
         }
         let Some(end) = end else { break };

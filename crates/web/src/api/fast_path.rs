@@ -13,8 +13,8 @@ use axum::{
     response::Response,
 };
 use edge::{
-    AnyKey, SecretKey,
     body::{BatchBody, Body},
+    caller::{AnyKey, MayDeduct, SecretKey},
     gate::{self, Admission},
     layer::{self, API_PREFIX},
 };
@@ -81,18 +81,18 @@ impl FastPath {
         let handler = pin!(async {
             match known {
                 None | Some(ShortRoute::User) => {
-                    let key = SecretKey::of(context.caller)?;
+                    let key = SecretKey::<MayDeduct>::of(context.caller)?;
                     let header = KeyHeader::of(headers);
                     let body = Body::read(headers, body, limits).await?;
                     deduct::by_user(app, &key, &header, &body).await
                 }
                 Some(ShortRoute::List) => {
-                    let key = SecretKey::of(context.caller)?;
+                    let key = SecretKey::<MayDeduct>::of(context.caller)?;
                     let body = BatchBody::read(headers, body, limits).await?;
                     batch::answer::<deduct::ListedDeduction>(app, &key, &body).await
                 }
                 Some(ShortRoute::Code(typed)) => {
-                    let key = AnyKey::of(context.caller.clone())?;
+                    let key = AnyKey::<MayDeduct>::of(context.caller.clone())?;
                     let code = CodePath::of(&app.edge, &context, typed, headers)?;
                     let header = KeyHeader::of(headers);
                     let body = Body::read(headers, body, limits).await?;

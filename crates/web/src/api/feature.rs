@@ -2,7 +2,10 @@
 
 use axum::{extract::State, response::Response};
 use domain::wallet::feature::FeatureAction;
-use edge::{SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MayFeatures, SecretKey},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -38,7 +41,7 @@ pub(super) struct Features {
 
 pub(super) async fn set_feature(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayFeatures>,
     body: Body,
 ) -> Result<Response, Error> {
     let request: SetFeature = body.parse()?;

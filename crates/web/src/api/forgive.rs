@@ -4,7 +4,10 @@ use actors::Address;
 use api_types::Forgiven;
 use axum::{extract::State, response::Response};
 use domain::{text::Meta, wallet::forgive::Forgive};
-use edge::{SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MayGrant, SecretKey},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -36,7 +39,7 @@ pub(super) struct ForgiveDebt {
 
 pub(super) async fn forgive_debt(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayGrant>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {

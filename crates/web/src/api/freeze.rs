@@ -2,7 +2,10 @@
 
 use actors::Address;
 use axum::{extract::State, response::Response};
-use edge::{SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MayLimits, SecretKey},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -35,7 +38,7 @@ pub(super) struct FreezeWallet {
 
 pub(super) async fn freeze_wallet(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayLimits>,
     body: Body,
 ) -> Result<Response, Error> {
     let request: FreezeWallet = body.parse()?;

@@ -6,19 +6,24 @@ use api_types::PlacedHold;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
-    Timestamp,
+    Amount, Timestamp,
     catalog::KeyKind,
-    id::HoldId,
+    id::{HoldId, KeyId},
+    limit::Spender,
     text::IdempotencyKey,
     wallet::{ProductRef, hold},
 };
-use edge::{AnyKey, SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{AnyKey, MayDeduct, SecretKey},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error,
     field::{
-        CodeText, Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText,
+        CodeText, Credits, KeyText, MemberText, MetaObject, Positive, ProductName, Seconds, Text,
+        UserText,
     },
     respond, view,
 };
@@ -32,21 +37,25 @@ use crate::{
         code_path::CodePath,
         hold_path::{HoldPath, access},
         idempotency::KeyHeader,
-        subject::{NamedWallet, Unknown, WalletChoice, product_or_only},
+        metered::{CostChoice, RequestedCost, metered_fields},
+        subject::{NamedWallet, Unknown, WalletChoice},
     },
 };
 
 const DEFAULT_SECONDS: u32 = 900;
 
-/// Credits to set aside.
+metered_fields! {
+costs Amount;
+/// Credits to set aside: an amount, or what a rate card prices, rounded up.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(bound = "")]
 pub(super) struct PlaceHold<U = Unknown, C = Unknown> {
     /// The product whose credits to hold; may be left out where the project has exactly one product
-    /// that holds credits.
+    /// that holds credits, and with a rate card.
     product_id: Option<ProductName>,
-    amount: Positive,
+    /// Needed unless `rateCard` is there.
+    amount: Option<Positive>,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
@@ -55,6 +64,8 @@ pub(super) struct PlaceHold<U = Unknown, C = Unknown> {
     /// How much the work may come to owe beyond what is held: so much of the limit of debt is reserved until the hold
     /// is closed. 0 when left out.
     max_overrun: Option<Credits>,
+    /// One of those who share the wallet, whose use limits count.
+    member: Option<MemberText>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
     #[schema(ignore)]
@@ -64,49 +75,64 @@ pub(super) struct PlaceHold<U = Unknown, C = Unknown> {
     #[serde(default)]
     code: C,
 }
+}
 
 impl<U, C> PlaceHold<U, C> {
     /// The command for the wallet, of the hold's id and the present time.
     fn command(
         self,
         key: IdempotencyKey,
-        product: ProductRef,
-        (kind, max_open): (KeyKind, usize),
+        (product, cost): (ProductRef, RequestedCost<Amount>),
+        (kind, max_open, by): (KeyKind, usize, Option<KeyId>),
     ) -> impl FnOnce(HoldId, Timestamp) -> hold::PlaceHold {
         let seconds = self
             .expires_in_seconds
             .map_or(DEFAULT_SECONDS, Seconds::small);
-        let (amount, meta) = (self.amount.0, self.meta.map(|MetaObject(meta)| meta));
+        let meta = cost.note(self.meta.map(|MetaObject(meta)| meta));
+        let cost = cost.cost;
         let max_overrun = self.max_overrun.map_or(0, |credits| credits.0);
+        let by = Spender {
+            member: self.member.map(|Text(member)| member),
+            key: by,
+        };
         move |id, now| hold::PlaceHold {
             id,
             product,
-            amount,
+            cost,
             expires_at: now.plus_seconds(seconds.into()),
             key,
             meta,
             publishable: kind == KeyKind::Publishable,
             max_open,
             max_overrun,
+            by,
         }
     }
 }
 
 pub(super) async fn place_hold(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayDeduct>,
     code: CodePath,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
     let request: PlaceHold = body.parse()?;
     key.require_not_archived()?;
-    answer(&app, &key, key.kind(), &code.into(), &header, request).await
+    answer(
+        &app,
+        &key,
+        (key.kind(), key.key_id()),
+        &code.into(),
+        &header,
+        request,
+    )
+    .await
 }
 
 pub(super) async fn place_external_hold(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayDeduct>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
@@ -114,22 +140,23 @@ pub(super) async fn place_external_hold(
     key.require_not_archived()?;
     let Text(user) =
         (request.external_user_id.take()).ok_or_else(|| Error::missing("externalUserId"))?;
-    let secret = KeyKind::Secret;
-    answer(&app, &key, secret, &user.into(), &header, request).await
+    let by = (KeyKind::Secret, key.key_id());
+    answer(&app, &key, by, &user.into(), &header, request).await
 }
 
 async fn answer<U>(
     app: &App,
     project: &ProjectCatalog,
-    kind: KeyKind,
+    by: (KeyKind, Option<KeyId>),
     wallet: &NamedWallet,
     header: &KeyHeader,
     mut request: PlaceHold<U>,
 ) -> Result<Response, Error> {
+    let cost = request.cost(&app.handle, project)?;
     let key = header.or(request.idempotency_key.take())?;
-    let product = product_or_only(request.product_id.as_ref(), project)?;
+    let product = cost.product(request.product_id.as_ref(), project)?;
     let max_open = app.edge.limits.settings().open_holds;
-    let hold = request.command(key, product, (kind, max_open));
+    let hold = request.command(key, (product, cost), (by.0, max_open, by.1));
     let placed = app
         .handle
         .place_hold(&project.scope, wallet.address()?, hold)
@@ -146,19 +173,22 @@ type Placing = Box<dyn FnOnce(HoldId, Timestamp) -> hold::PlaceHold + Send>;
 
 impl BatchItem for ListedHold {
     const NAMES: (&str, &str) = ("Hold", "HoldItem");
-    type Schema = WalletChoice<Self>;
+    type Needs = MayDeduct;
+    type Schema = WalletChoice<CostChoice<Self>>;
     type Command = (Address, Placing);
     type Note = ();
     type Answer = HoldAnswer;
     type Done = PlacedHold;
 
-    fn check(mut self, app: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error> {
+    fn check(mut self, app: &App, project: &SecretKey<MayDeduct>) -> Result<Checked<Self>, Error> {
+        let cost = self.cost(&app.handle, project)?;
         let names = (self.external_user_id.take(), self.code.take());
         let (wallet, key) = named(names, self.idempotency_key.take())?;
-        let product = product_or_only(self.product_id.as_ref(), project);
-        let by = (KeyKind::Secret, app.edge.limits.settings().open_holds);
+        let product = cost.product(self.product_id.as_ref(), project);
+        let max_open = app.edge.limits.settings().open_holds;
+        let by = (KeyKind::Secret, max_open, project.key_id());
         Ok(product.and_then(|product| {
-            let hold: Placing = Box::new(self.command(key, product, by));
+            let hold: Placing = Box::new(self.command(key, (product, cost), by));
             Ok(((wallet.into_address()?, hold), ()))
         }))
     }
@@ -181,7 +211,7 @@ impl BatchItem for ListedHold {
 
 pub(super) async fn read_hold(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayDeduct>,
     hold: HoldPath,
 ) -> Result<Response, Error> {
     let answer = app.handle.hold(&key.scope, access(&key), hold.id()?).await;
@@ -198,7 +228,7 @@ pub(super) struct Released {
 
 pub(super) async fn release_hold(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayDeduct>,
     hold: HoldPath,
 ) -> Result<Response, Error> {
     let applied = app
@@ -224,7 +254,7 @@ pub(super) struct ExtendHold {
 
 pub(super) async fn extend_hold(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MayDeduct>,
     hold: HoldPath,
     body: Body,
 ) -> Result<Response, Error> {

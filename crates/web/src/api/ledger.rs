@@ -3,7 +3,7 @@
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use edge::caller::{AnyKeyOr, MayRead, SecretKeyOr};
+use edge::caller::{AnyKey, MayRead, SecretKey};
 use wire::Error;
 
 use super::read::UserQuery;
@@ -19,7 +19,7 @@ use crate::{
 
 pub(super) async fn read_ledger(
     State(app): State<App>,
-    key: AnyKeyOr<MayRead>,
+    key: AnyKey<MayRead>,
     code: CodePath,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
@@ -28,7 +28,7 @@ pub(super) async fn read_ledger(
 
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
-    key: SecretKeyOr<MayRead>,
+    key: SecretKey<MayRead>,
     Params(Both(user, part)): Params<Both<UserQuery, PageQuery>>,
 ) -> Result<Response, Error> {
     let UserQuery { external_user_id } = user;

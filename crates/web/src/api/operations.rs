@@ -1,8 +1,9 @@
 //! All operations of the API on one screen: routes and their descriptions.
 
 use api_types::{
-    CodeWallet, Credited, DebtState, Deducted, DrawnHold, ExternalWallet, Forgiven, FrozenWallet,
-    Hold, Identity, Order, PlacedHold, Reversed, Session, Subscription,
+    CodeWallet, Credited, DebtState, Deducted, DrawnHold, Estimate, ExternalWallet, Forgiven,
+    FrozenWallet, Hold, Identity, Limits, Order, PlacedHold, RateCard, RateCards, Reversed,
+    Session, Subscription,
 };
 use wire::{
     field::{ProductName, UserText},
@@ -12,6 +13,7 @@ use wire::{
 use super::*;
 use crate::http::{
     grant::Credit,
+    metered::{CostChoice, ProductCostChoice, UseChoice},
     operation::{ApiOperation, EventStream, operations},
     reversal::ReverseDeductionRequest,
     subject::{Needing, SubscriptionChoice, WalletChoice},
@@ -23,6 +25,16 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// List products
             /// Active products and their active prices.
             GET "/products" products::products: 200 "The project's offer" -> products::Products;
+            /// List rate cards
+            /// What things cost in credits now.
+            GET "/rate-cards" rate_cards::rate_cards: 200 "Those in force" -> RateCards;
+            /// Read a rate card
+            /// As it is in force now.
+            GET "/rate-cards/{slug}" rate_cards::rate_card: 200 "The card" -> RateCard;
+            /// Estimate a cost
+            /// What a use would cost by a rate card now, and whether a wallet could pay it. Reads only.
+            POST "/estimate" rate_cards::estimate(WalletChoice<UseChoice<rate_cards::EstimateRequest>, false>): 200 "The cost" -> Estimate,
+                errors: [RateCardNotFound, RateNotFound, ConflictingWallet, WalletNotFound, SecretKeyRequired];
             /// Identify a key
             /// The project that the key belongs to, and what kind of key it is.
             GET "/me" me::me: 200 "The key's project" -> Identity;
@@ -42,8 +54,15 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// Deduct from a code wallet
             /// Applied once for each `idempotencyKey`: a repeat answers the current balance,
             /// `deducted: false` and the header `Idempotency-Replayed`.
-            POST "/wallets/{code}/deduct" deduct::deduct(Needing<deduct::Deduction, ProductName>): 200 "Done, now or before" -> Deducted,
-                errors: [WalletFrozen, ProjectArchived, ProductNotFound, IdempotencyKeyReused, InsufficientCredits];
+            POST "/wallets/{code}/deduct" deduct::deduct(ProductCostChoice<Needing<deduct::Deduction, ProductName>>): 200 "Done, now or before" -> Deducted,
+                errors: [WalletFrozen, ProjectArchived, ProductNotFound, IdempotencyKeyReused, RateCardNotFound, RateNotFound, LimitExceeded, TooManyScopes, InsufficientCredits];
+            /// Replace a code wallet's limits
+            /// All of its own limits at once; an empty list removes them. Changing a limit resets nothing that was counted.
+            PUT "/wallets/{code}/limits" limits::put_limits(limits::PutLimits): 200 "The limits in force" -> Limits,
+                errors: [ProductNotFound];
+            /// Read a code wallet's limits
+            /// As those of an external wallet.
+            GET "/wallets/{code}/limits" limits::read_limits: 200 "The limits in force" -> Limits;
             /// Replace a leaked recovery code
             /// The old code stops opening the wallet at once, and open holds that a publishable key placed are
             /// released. With a key, repeating the request within 24 hours, with the same kind of API key, answers the
@@ -67,15 +86,16 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
         "Holds" {
             /// Hold credits of a code wallet
             /// Repeating a hold with its key answers the original hold, even a closed one, with its `status`.
-            POST "/wallets/{code}/holds" hold::place_hold(hold::PlaceHold): 200 "The hold" -> PlacedHold,
+            POST "/wallets/{code}/holds" hold::place_hold(CostChoice<hold::PlaceHold>): 200 "The hold" -> PlacedHold,
                 errors: [WalletFrozen, ProjectArchived, ProductRequired, ProductNotFound, IdempotencyKeyReused,
-                    TooManyHolds, InsufficientCredits];
+                    TooManyHolds, RateCardNotFound, RateNotFound, LimitExceeded, TooManyScopes, InsufficientCredits];
             /// Hold credits of an external wallet
             /// Repeating a hold with its key answers the original hold, even a closed one, with its `status`.
-            POST "/wallets/external/holds" hold::place_external_hold(Needing<hold::PlaceHold, UserText>):
+            POST "/wallets/external/holds" hold::place_external_hold(CostChoice<Needing<hold::PlaceHold, UserText>>):
                 200 "The hold" -> PlacedHold,
                 errors: [WalletFrozen, ProjectArchived, ProductRequired, WalletNotFound, ProductNotFound,
-                    IdempotencyKeyReused, TooManyHolds, InsufficientCredits];
+                    IdempotencyKeyReused, TooManyHolds, RateCardNotFound, RateNotFound, LimitExceeded, TooManyScopes,
+                    InsufficientCredits];
             /// Hold credits of many wallets
             /// As a batch of deductions: each item is a hold of a wallet of either kind, with its key. `replayed` says that an
             /// earlier request placed it.
@@ -94,16 +114,16 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// Charges a part of the hold and leaves it open; what was drawn stays charged if the hold is released or expires. Past
             /// what is held it takes from the balance. Repeating a draw answers the hold as it is now, `deducted: false` and the
             /// header `Idempotency-Replayed`, also once the hold is closed.
-            POST "/holds/{holdId}/draw" draw::draw_hold(draw::DrawHold): 200 "Drawn, now or before" -> DrawnHold,
-                errors: [WalletFrozen, IdempotencyKeyReused, HoldClosed, InsufficientCredits];
+            POST "/holds/{holdId}/draw" draw::draw_hold(CostChoice<draw::DrawHold>): 200 "Drawn, now or before" -> DrawnHold,
+                errors: [WalletFrozen, IdempotencyKeyReused, HoldClosed, RateCardNotFound, RateNotFound, LimitExceeded, InsufficientCredits];
             /// Settle a hold
             /// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits. A hold that
             /// was released or has expired is then settled as a deduction under its key (`late`). With a publishable key that is at
             /// most what was held, within 24 hours, and not if the code was replaced since. Repeating a settlement answers the current
             /// balance, `deducted: false` and the header `Idempotency-Replayed`.
-            POST "/holds/{holdId}/settle" settle::settle_hold(settle::SettleHold):
+            POST "/holds/{holdId}/settle" settle::settle_hold(CostChoice<settle::SettleHold>):
                 200 "Settled, now or before" -> Deducted,
-                errors: [WalletFrozen, HoldClosed, IdempotencyKeyReused, BalanceLimit, InsufficientCredits];
+                errors: [WalletFrozen, HoldClosed, IdempotencyKeyReused, BalanceLimit, RateCardNotFound, RateNotFound, LimitExceeded, InsufficientCredits];
             /// Release a hold
             /// What was drawn from it stays charged. Takes no body. Repeating it answers the current balance and the header `Idempotency-Replayed`.
             POST "/holds/{holdId}/release" hold::release_hold: 200 "Released, now or before" -> hold::Released,
@@ -126,13 +146,24 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// repeated or skipped.
             GET "/wallets/external/ledger" ledger::read_external_ledger: 200 "A page" -> Ledger,
                 errors: [WalletNotFound, ProductNotFound];
+            /// Replace an external wallet's limits
+            /// All of its own limits at once; an empty list removes them. Changing a limit resets nothing that was counted. A
+            /// user's wallet is created if there is none.
+            PUT "/wallets/external/limits" limits::put_external_limits(Needing<limits::PutLimits, UserText>):
+                200 "The limits in force" -> Limits, errors: [WalletNotFound, ProductNotFound];
+            /// Read an external wallet's limits
+            /// Those in force, with what their windows count: its own, those of its active subscriptions, those of products.
+            /// Of several that count the same, only the first of these counts. With `member`, what that member used where a
+            /// limit is about each.
+            GET "/wallets/external/limits" limits::read_external_limits: 200 "The limits in force" -> Limits,
+                errors: [WalletNotFound];
             /// Deduct from an external wallet
             /// Applied once for each `idempotencyKey`: a repeat answers the current balance,
             /// `deducted: false` and the header `Idempotency-Replayed`.
-            POST "/wallets/external/deduct" deduct::deduct_external(Needing<deduct::Deduction, UserText>):
+            POST "/wallets/external/deduct" deduct::deduct_external(CostChoice<Needing<deduct::Deduction, UserText>>):
                 200 "Done, now or before" -> Deducted,
                 errors: [WalletFrozen, ProjectArchived, ProductRequired, WalletNotFound, ProductNotFound,
-                    IdempotencyKeyReused, InsufficientCredits];
+                    IdempotencyKeyReused, RateCardNotFound, RateNotFound, LimitExceeded, TooManyScopes, InsufficientCredits];
             /// Set a wallet's debt limit
             /// A user's wallet is created if there is none. A debt stays, also under a lower limit. Repeating a request changes
             /// nothing.

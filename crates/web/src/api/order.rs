@@ -11,7 +11,7 @@ use catalog::ProjectCatalog;
 use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
 use edge::{
     BehindEdge,
-    caller::{AnyKeyOr, MayRead, SecretKeyOr},
+    caller::{AnyKey, MayReadOrders, SecretKey},
 };
 use wire::{
     Error, ErrorCode, respond,
@@ -76,7 +76,7 @@ impl OrderPath {
 
 pub(super) async fn read_order(
     State(app): State<App>,
-    key: AnyKeyOr<MayRead>,
+    key: AnyKey<MayReadOrders>,
     path: OrderPath,
 ) -> Result<Response, Error> {
     let is_of_another = |order: &OrderId| {
@@ -107,28 +107,31 @@ pub(super) async fn read_order(
     let mut shown = view::order(&order, key.kind());
     let since = order.order.paid_at.unwrap_or(order.order.created_at);
     let is_old = since.plus_seconds(CODE_SHOWN_SECONDS) <= app.handle.now_in(&key.scope);
-    let hides_code =
-        key.session().is_some() || is_by_checkout && is_old && key.kind() == KeyKind::Publishable;
-    if hides_code {
+    let hides_code = match key.kind() {
         // Others may have seen the checkout's id, in the address of the success page.
+        KeyKind::Publishable => key.session().is_some() || is_by_checkout && is_old,
+        KeyKind::Secret | KeyKind::Restricted => !key.sees_codes(),
+    };
+    if hides_code {
         shown.code = None;
     }
     match key.kind() {
-        KeyKind::Secret => respond::json(&shown),
         KeyKind::Publishable => respond::json(&PublicOrder(shown)),
+        KeyKind::Secret | KeyKind::Restricted => respond::json(&shown),
     }
 }
 
 pub(super) async fn list_orders(
     State(app): State<App>,
-    key: SecretKeyOr<MayRead>,
+    key: SecretKey<MayReadOrders>,
     Params(Both(only, part)): Params<Both<FilterQuery, PageQuery>>,
 ) -> Result<Response, Error> {
     match key.session() {
         Some(session) => part.answer_own(session, &app.handle, &key).await,
         None => {
             let filter = only.filter(&key)?;
-            respond::json(&part.page(filter, &app.handle, &key).await?)
+            let wanted = (filter, key.sees_codes());
+            respond::json(&part.page(wanted, &app.handle, &key).await?)
         }
     }
 }

@@ -6,7 +6,7 @@ use catalog::ProjectCatalog;
 use domain::catalog::KeyKind;
 use edge::{
     body::Body,
-    caller::{AnyKeyOr, MayPortal, SecretKeyOr},
+    caller::{AnyKey, MayPortal, SecretKey},
 };
 use payments;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub(super) struct Portal {
 
 pub(super) async fn open_portal(
     State(app): State<App>,
-    key: AnyKeyOr<MayPortal>,
+    key: AnyKey<MayPortal>,
     code: CodePath,
     Params(wanted): Params<OpenPortal>,
 ) -> Result<Response, Error> {
@@ -70,7 +70,7 @@ pub(super) async fn open_portal(
 
 pub(super) async fn open_external_portal(
     State(app): State<App>,
-    key: SecretKeyOr<MayPortal>,
+    key: SecretKey<MayPortal>,
     body: Body,
 ) -> Result<Response, Error> {
     let OpenPortalExternal {

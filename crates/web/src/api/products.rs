@@ -1,7 +1,7 @@
 //! `GET /products`: what the project offers.
 
 use axum::response::Response;
-use edge::caller::{AnyKeyOr, MayRead};
+use edge::caller::{AnyKey, MayRead};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{
@@ -16,7 +16,7 @@ pub(super) struct Products {
     products: Vec<Product>,
 }
 
-pub(super) async fn products(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
+pub(super) async fn products(key: AnyKey<MayRead>) -> Result<Response, Error> {
     let active = key.products().filter(|product| product.active);
     let products = active.map(|product| view::product(product, &key)).collect();
     respond::json(&Products { products })

@@ -1,7 +1,7 @@
 //! `GET /wallets/{code}` and `GET /wallets/external`: what a wallet holds.
 
 use axum::{extract::State, response::Response};
-use edge::caller::{AnyKeyOr, MayRead, SecretKeyOr};
+use edge::caller::{AnyKey, MayRead, SecretKey};
 use serde::Deserialize;
 use wire::{
     Error,
@@ -31,7 +31,7 @@ pub(super) struct UserQuery {
 
 pub(super) async fn read_wallet(
     State(app): State<App>,
-    key: AnyKeyOr<MayRead>,
+    key: AnyKey<MayRead>,
     code: CodePath,
 ) -> Result<Response, Error> {
     let view = app.handle.read(&key.scope, code.address()?).await;
@@ -49,7 +49,7 @@ pub(super) async fn read_wallet(
 
 pub(super) async fn read_external_wallet(
     State(app): State<App>,
-    key: SecretKeyOr<MayRead>,
+    key: SecretKey<MayRead>,
     Params(UserQuery { external_user_id }): Params<UserQuery>,
 ) -> Result<Response, Error> {
     let address = users_wallet(external_user_id, key.session())?;

@@ -6,7 +6,11 @@ use std::collections::BTreeMap;
 use actors::BoughtCode;
 use axum::{extract::State, http::StatusCode};
 use domain::{catalog::KeyKind, text::Email};
-use edge::{AnyKey, body::Body, context::Context};
+use edge::{
+    body::Body,
+    caller::{AnyKey, MaySessions},
+    context::Context,
+};
 use outbound::recovery_mail::recovery_mail;
 use serde::Deserialize;
 use tracing::Instrument as _;
@@ -31,7 +35,7 @@ pub(super) struct Request {
 
 pub(super) async fn recover(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MaySessions>,
     context: Context,
     body: Body,
 ) -> Result<StatusCode, Error> {

@@ -1,8 +1,11 @@
 //! `POST /orders/{orderIdOrCheckoutId}/refund`: gives money of an order back.
 
 use axum::{extract::State, response::Response};
-use domain::{MAX_CREDITS, catalog::KeyKind};
-use edge::{SecretKey, body::Body};
+use domain::MAX_CREDITS;
+use edge::{
+    body::Body,
+    caller::{MayRefund, SecretKey},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -32,7 +35,7 @@ pub(super) struct Request {
 
 pub(super) async fn refund_order(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayRefund>,
     order: OrderPath,
     header: KeyHeader,
     body: Body,
@@ -46,6 +49,6 @@ pub(super) async fn refund_order(
     let refunded = refunded
         .await
         .map_err(|error| Error::from_instruction(error, &key))?;
-    let order = view::order(&refunded.after, KeyKind::Secret);
+    let order = view::full_order(&refunded.after, key.sees_codes());
     respond::replayable(&order, refunded.replayed)
 }

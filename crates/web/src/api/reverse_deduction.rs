@@ -2,7 +2,10 @@
 
 use axum::{extract::State, response::Response};
 use domain::wallet::reverse_deduction::ReverseDeduction;
-use edge::{SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MayReverse, SecretKey},
+};
 use wire::{Error, note::with_note};
 
 use crate::{
@@ -15,7 +18,7 @@ use crate::{
 
 pub(super) async fn reverse_deduction(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MayReverse>,
     path: LedgerPath,
     header: KeyHeader,
     body: Body,

@@ -1,7 +1,10 @@
 //! `POST /wallets/{code}/rotate`: a new code for a wallet whose code leaked.
 
 use axum::{extract::State, response::Response};
-use edge::{AnyKey, body::MaybeBody};
+use edge::{
+    body::MaybeBody,
+    caller::{AnyKey, MaySessions},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{Error, field::KeyText, respond};
@@ -31,7 +34,7 @@ pub(super) struct Rotated<'a> {
 
 pub(super) async fn rotate_code(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKey<MaySessions>,
     code: CodePath,
     header: KeyHeader,
     body: MaybeBody,

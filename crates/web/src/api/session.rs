@@ -5,7 +5,10 @@ use actors::Address;
 use api_types::Session;
 use axum::{extract::State, response::Response};
 use domain::session::{Permission, SessionOwner};
-use edge::{Body, Context, SecretKey};
+use edge::{
+    Body, Context,
+    caller::{MaySessions, SecretKey},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -55,7 +58,7 @@ pub(super) struct Revoked {
 
 pub(super) async fn start_session(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MaySessions>,
     context: Context,
     body: Body,
 ) -> Result<Response, Error> {
@@ -93,7 +96,7 @@ pub(super) async fn start_session(
 
 pub(super) async fn revoke_sessions(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKey<MaySessions>,
     body: Body,
 ) -> Result<Response, Error> {
     let request: RevokedSessions = body.parse()?;

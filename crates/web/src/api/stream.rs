@@ -26,7 +26,10 @@ use domain::{
     id::{KeyId, ProjectId, WalletKey},
     session::WalletSession,
 };
-use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead, context::Context};
+use edge::{
+    caller::{AnyKey, Caller, MayRead, SecretKey},
+    context::Context,
+};
 use futures_util::stream;
 use scrip_http::limits::LimitExceeded;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -51,7 +54,7 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 
 pub(super) async fn stream_wallet(
     State(app): State<App>,
-    key: AnyKeyOr<MayRead>,
+    key: AnyKey<MayRead>,
     code: CodePath,
     context: Context,
     headers: HeaderMap,
@@ -70,7 +73,7 @@ pub(super) async fn stream_wallet(
 
 pub(super) async fn stream_external_wallet(
     State(app): State<App>,
-    key: SecretKeyOr<MayRead>,
+    key: SecretKey<MayRead>,
     Params(UserQuery { external_user_id }): Params<UserQuery>,
     context: Context,
     headers: HeaderMap,

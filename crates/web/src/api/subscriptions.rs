@@ -7,7 +7,7 @@ use axum::{extract::State, response::Response};
 use domain::wallet::{SubscriptionAction, SubscriptionInstruction};
 use edge::{
     body::Body,
-    caller::{MaySubscriptions, SecretKeyOr},
+    caller::{MaySubscriptions, SecretKey},
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -68,7 +68,7 @@ pub(super) struct ResumeSubscription {
 
 pub(super) async fn cancel_subscription(
     State(app): State<App>,
-    key: SecretKeyOr<MaySubscriptions>,
+    key: SecretKey<MaySubscriptions>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
@@ -94,7 +94,7 @@ pub(super) async fn cancel_subscription(
 
 pub(super) async fn resume_subscription(
     State(app): State<App>,
-    key: SecretKeyOr<MaySubscriptions>,
+    key: SecretKey<MaySubscriptions>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
@@ -105,7 +105,7 @@ pub(super) async fn resume_subscription(
 /// Does it, and answers the subscription as it is then.
 async fn instruct(
     app: &App,
-    key: &SecretKeyOr<MaySubscriptions>,
+    key: &SecretKey<MaySubscriptions>,
     header: &KeyHeader,
     request: ResumeSubscription,
     action: SubscriptionAction,

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use actors::Address;
-use api_types::{Bucket, FeatureUse};
+use api_types::{Bucket, FeatureUse, UsageGroup};
 use axum::{extract::State, response::Response};
 use domain::{Timestamp, session::WalletSession, time::Span};
-use edge::caller::{MayRead, SecretKeyOr};
-use persistence::usage::{self, Interval};
+use edge::caller::{MayRead, SecretKey};
+use persistence::usage::{self, Group, Interval};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -52,7 +52,7 @@ pub(super) struct PageQuery {
     /// `day` when left out. Hours are kept for 90 days, days for three years, months for good.
     #[param(inline)]
     interval: Option<IntervalText>,
-    /// Adds how much was used for each `meta.feature`.
+    /// Adds how much was used for each `meta.feature`, by each rate card, or for each value of the attribute `model`.
     #[param(inline)]
     group_by: Option<GroupByText>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Usage {
 
 pub(super) async fn read_usage(
     State(app): State<App>,
-    key: SecretKeyOr<MayRead>,
+    key: SecretKey<MayRead>,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let wallet = wallet(part.external_user_id, key.session())?;
@@ -79,7 +79,7 @@ pub(super) async fn read_usage(
     let interval = part
         .interval
         .map_or(Interval::Day, |Text(interval)| interval);
-    let by_feature = part.group_by.is_some();
+    let group_by = part.group_by.map(|Text(group)| group);
     let instant = |text: Option<InstantText>| text.map(|Text(instant)| instant);
     let starts = starts(
         interval,
@@ -110,7 +110,7 @@ pub(super) async fn read_usage(
     };
     let buckets = starts.into_iter().map(|start| {
         let usage = periods.remove(&start).unwrap_or_default();
-        bucket(start, &usage, by_feature)
+        bucket(start, &usage, group_by)
     });
     respond::json(&Usage {
         buckets: buckets.collect(),
@@ -163,7 +163,7 @@ fn starts(
     Ok(starts)
 }
 
-fn bucket(start: Timestamp, usage: &usage::Usage, by_feature: bool) -> Bucket {
+fn bucket(start: Timestamp, usage: &usage::Usage, group_by: Option<Group>) -> Bucket {
     let usage::Count {
         granted,
         deducted,
@@ -178,42 +178,51 @@ fn bucket(start: Timestamp, usage: &usage::Usage, by_feature: bool) -> Bucket {
         refunded,
         expired,
         deductions,
-        features: by_feature.then(|| features(usage)),
+        features: (group_by == Some(Group::Feature)).then(|| {
+            let features = groups(usage, Group::Feature).into_iter();
+            let features = features.map(|group| FeatureUse {
+                feature: group.key,
+                credits: group.credits,
+                deductions: group.deductions,
+            });
+            features.collect()
+        }),
+        groups: group_by.map(|group| groups(usage, group)),
     }
 }
 
-/// The features, the most used first.
-fn features(usage: &usage::Usage) -> Vec<FeatureUse> {
+/// The values of a group, the most used first.
+fn groups(usage: &usage::Usage, group: Group) -> Vec<UsageGroup> {
     let (mut credits, mut deductions) = (usage.count.deducted, usage.count.deductions);
-    let mut features: Vec<FeatureUse> = Vec::new();
-    for (name, used) in &usage.features {
+    let mut groups: Vec<UsageGroup> = Vec::new();
+    for (name, used) in usage.by(group) {
         credits = credits.saturating_sub(used.credits);
         deductions = deductions.saturating_sub(used.deductions);
-        features.push(FeatureUse {
-            feature: Some(name.to_string()),
+        groups.push(UsageGroup {
+            key: Some(name.to_owned()),
             credits: used.credits,
             deductions: used.deductions,
         });
     }
     if deductions > 0 {
-        features.push(FeatureUse {
-            feature: None,
+        groups.push(UsageGroup {
+            key: None,
             credits,
             deductions,
         });
     }
-    features.sort_by_key(|feature| std::cmp::Reverse(feature.credits));
+    groups.sort_by_key(|group| std::cmp::Reverse(group.credits));
     // A project's are kept so from the start; a wallet's are summed up from its ledger.
-    let rest = features.split_off(features.len().min(usage::FEATURES));
+    let rest = groups.split_off(groups.len().min(usage::FEATURES));
     if !rest.is_empty() {
-        let sum = |of: fn(&FeatureUse) -> i64| rest.iter().map(of).fold(0, i64::saturating_add);
-        features.push(FeatureUse {
-            feature: Some(usage::OTHER.into()),
+        let sum = |of: fn(&UsageGroup) -> i64| rest.iter().map(of).fold(0, i64::saturating_add);
+        groups.push(UsageGroup {
+            key: Some(usage::OTHER.into()),
             credits: sum(|it| it.credits),
             deductions: sum(|it| it.deductions),
         });
     }
-    features
+    groups
 }
 
 #[cfg(test)]

@@ -78,6 +78,7 @@ const BY_NAME: &[(&str, &str)] = &[
     ("project", "Image shop"),
     ("note", "Asked for by support"),
     ("query", "ann@example.com"),
+    ("slug", "chat"),
     ("type", "order.paid"),
     ("description", "Images by the piece"),
     ("price", "price_1Q2w3E4r5T6y7U8i"),

@@ -7,7 +7,10 @@ use axum::{
 };
 use catalog::ProjectCatalog;
 use domain::{Rejection, catalog::KeyKind, id::HoldId};
-use edge::{AnyKey, BehindEdge};
+use edge::{
+    BehindEdge,
+    caller::{AnyKey, MayDeduct},
+};
 use wire::{code::ErrorCode, error::Error};
 
 use super::code_path::MissCounter;
@@ -56,9 +59,9 @@ impl HoldPath {
 }
 
 /// A publishable key reaches the holds of code wallets only.
-pub(crate) fn access(key: &AnyKey) -> HoldAccess {
+pub(crate) fn access(key: &AnyKey<MayDeduct>) -> HoldAccess {
     match key.kind() {
         KeyKind::Publishable => HoldAccess::CodeWallets,
-        KeyKind::Secret => HoldAccess::All,
+        KeyKind::Secret | KeyKind::Restricted => HoldAccess::All,
     }
 }

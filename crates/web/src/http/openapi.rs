@@ -1,11 +1,12 @@
 //! The OpenAPI document of an interface: its operations, plus what all of them share. An operation lists the codes that
-//! are its own (`x-errors`); statuses, headers and the codes that come with a body, a key or a path follow here, from the
+//! are its own (`x-errors`), and what a restricted key needs (`x-ability`); statuses, headers and the codes that come with a body, a key or a path follow here, from the
 //! table in `code.rs`. The API and the administration both use it.
 
 use std::collections::BTreeMap;
 
-use api_types::ErrorBody;
+use api_types::{ErrorBody, LimitState};
 use axum::http::Method;
+use domain::catalog::Ability;
 use edge::{ParametersByRoute, QueryParameters};
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema as _, ToSchema as _};
@@ -56,6 +57,11 @@ const PATH_PARAMETERS: &[(&str, &str, ErrorCode)] = &[
         ErrorCode::OrderNotFound,
     ),
     ("holdId", "`hold_…`", ErrorCode::HoldNotFound),
+    (
+        "slug",
+        "The name of a rate card",
+        ErrorCode::RateCardNotFound,
+    ),
 ];
 
 /// Headers that say how much of a rate limit is left.
@@ -79,6 +85,7 @@ impl Interface {
         let mut schemas = Map::new();
         schemas.insert(ErrorBody::name().into_owned(), json!(ErrorBody::schema()));
         schemas.insert(Price::name().into_owned(), json!(Price::schema()));
+        schemas.insert(LimitState::name().into_owned(), json!(LimitState::schema()));
         for ApiOperation {
             path, description, ..
         } in operations
@@ -151,6 +158,7 @@ impl Description {
             "requestBody": self.request_body(),
             "responses": self.responses(),
             "security": security,
+            "x-ability": self.ability.map(Ability::as_str),
             "x-errors": errors,
         });
         // What an operation does not have is left out.
@@ -217,6 +225,7 @@ impl Description {
                 || (self.body.is_some() && BODY_CODES.contains(code))
                 || match code {
                     ErrorCode::RateLimited => self.keys != [SECRET],
+                    ErrorCode::PermissionMissing => self.ability.is_some(),
                     ErrorCode::SecretKeyRequired => self.takes(SECRET) && !self.takes(PUBLISHABLE),
                     ErrorCode::SessionForbidden | ErrorCode::SessionExpired => self.takes(SECRET),
                     _ => false,

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, Uri},
     routing::{MethodFilter, MethodRouter},
 };
+use domain::catalog::Ability;
 use edge::{
     Authorized,
     body::{BatchBody, Body, MaybeBody},
@@ -79,6 +80,8 @@ pub(crate) struct Description {
     pub(crate) parameters: Vec<Value>,
     /// The kinds of key that open it.
     pub(crate) keys: Vec<&'static str>,
+    /// What a restricted key needs.
+    pub(crate) ability: Option<Ability>,
     /// The schema of its body.
     pub(crate) body: Option<Value>,
     pub(crate) may_omit_body: bool,
@@ -295,6 +298,7 @@ impl<T: Parameters> Input for Params<T> {
 
 impl<const PUBLISHABLE_TOO: bool, P: Permits> Input for Allowed<PUBLISHABLE_TOO, P> {
     fn describe(description: &mut Description) {
+        description.ability = P::ABILITY;
         let publishable = PUBLISHABLE_TOO.then_some(PUBLISHABLE);
         let session = P::PERMISSION.map(|_| SESSION);
         let keys = publishable.into_iter().chain([SECRET]).chain(session);

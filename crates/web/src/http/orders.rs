@@ -98,17 +98,17 @@ impl PageQuery {
         (before, limit)
     }
 
-    /// A page of a project's orders, as a secret key reads it.
+    /// A page of a project's orders, as a secret key reads it, with recovery codes or without.
     pub(crate) async fn page(
         self,
-        filter: OrderFilter,
+        (filter, with_codes): (OrderFilter, bool),
         handle: &Handle,
         project: &ProjectCatalog,
     ) -> Result<Orders, Error> {
         let (before, limit) = self.place();
         let page = handle.orders(&project.scope, filter, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
-        Ok(Orders::of(&page))
+        Ok(Orders::of(&page, with_codes))
     }
 
     /// The same, with what all orders come to that the filter lets through.
@@ -123,6 +123,6 @@ impl PageQuery {
         let found = handle.orders_and_totals(scope, products, filter, before, limit);
         let found = found.await;
         let (page, totals) = found.map_err(|error| Error::from_wallet(error, project))?;
-        Ok((Orders::of(&page), totals))
+        Ok((Orders::of(&page, true), totals))
     }
 }

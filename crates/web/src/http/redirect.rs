@@ -100,13 +100,13 @@ impl RedirectUrl {
             KeyKind::Publishable if !is_allowed(&url, allowed_origins) => {
                 return Err(Error::about(param, ErrorCode::RedirectNotAllowed));
             }
-            KeyKind::Secret if !matches!(url.scheme(), "http" | "https") => {
+            KeyKind::Secret | KeyKind::Restricted if !matches!(url.scheme(), "http" | "https") => {
                 return Err(Error::invalid(
                     param,
                     format!("{param} has to begin with https:// or http://."),
                 ));
             }
-            KeyKind::Publishable | KeyKind::Secret => {}
+            _ => {}
         }
         // Every stand-in has to be left, and after the origin: the provider must not choose the host,
         // and the caller would miss a placeholder that a `..` removed.

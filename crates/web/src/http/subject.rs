@@ -22,7 +22,7 @@ use wire::{
 
 use super::code_path::CodePath;
 
-pub(crate) use choice::{Needing, SubscriptionChoice, WalletChoice, refer};
+pub(crate) use choice::{FieldChoice, Needing, SubscriptionChoice, WalletChoice, Ways, refer};
 
 /// A field that this route does not have, though others do: it is passed over like any unknown one.
 #[derive(Debug, Default)]

@@ -63,6 +63,10 @@ codes! {
         SecretKeyRequired = FORBIDDEN "secret_key_required"
             "A secret key is required."
             do "call from your server; **never** put a secret key into a page" retry "no";
+        /// A restricted key whose `can` leaves out `permission`.
+        PermissionMissing = FORBIDDEN "permission_missing"
+            "This key may not do this."
+            do "use a key whose `can` has it" retry "no";
         /// With a publishable key, a return address (`param`) is neither `https:` nor on this machine, or not of an
         /// allowed origin.
         RedirectNotAllowed = FORBIDDEN "redirect_not_allowed"
@@ -79,6 +83,11 @@ codes! {
         InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits"
             "Not enough credits."
             do "offer those prices; for work that is done use [`onShortfall`](concepts.md)" retry "yes, once there are credits; no key was used up";
+        /// `limit` says which one and when it resets, `requested` what the request would have taken of it. Paying does not
+        /// help, and repeating it only once the limit has room.
+        LimitExceeded = FORBIDDEN "limit_exceeded"
+            "A limit has no room for this."
+            do "wait until `limit.resetsAt`, or raise the limit" retry "no";
         /// This wallet's credits cannot be spent, and nothing can be bought for it; `reason`, if there is one, says why.
         /// Reads, grants, refunds and payments under way go on; an open hold can be settled, up to its amount.
         WalletFrozen = FORBIDDEN "wallet_frozen"
@@ -108,6 +117,10 @@ codes! {
         HoldClosed = CONFLICT "hold_closed"
             "This hold is already closed with another outcome."
             do "read it. If it expired or was released during the work, settle it with `onShortfall` `drain` or `owe`" retry "no";
+        /// A wallet counts for at most 10,000 members, features and keys at once, in windows that are not over.
+        TooManyScopes = CONFLICT "too_many_scopes"
+            "This wallet counts for too many members, features and keys."
+            do "use fewer names, or limits with shorter windows" retry "no";
         /// The wallet has 1,000 open holds (`[limits] open_holds`).
         TooManyHolds = CONFLICT "too_many_holds"
             "This wallet has too many open holds."
@@ -128,6 +141,15 @@ codes! {
         ProductNotFound = NOT_FOUND "product_not_found"
             "No such product."
             do "check the id, and whose key it is" retry "no";
+        /// No such rate card in this project, or it is closed, or no version of it is in force yet.
+        RateCardNotFound = NOT_FOUND "rate_card_not_found"
+            "No such rate card."
+            do "make it (`PUT …/rate-cards/{slug}`), or name another" retry "yes, once it is there; no key was used up";
+        /// The card has no rate for these attributes, or no price for a unit; the message names it. Nothing was charged:
+        /// what has no price is not free.
+        RateNotFound = NOT_FOUND "rate_not_found"
+            "The rate card has no price for this."
+            do "add a rate to the card" retry "yes, once it is there; no key was used up";
         /// No such hold in this project.
         HoldNotFound = NOT_FOUND "hold_not_found"
             "No such hold."

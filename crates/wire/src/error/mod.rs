@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use api_types::ErrorBody;
 use axum::response::{IntoResponse, Response};
-use domain::text::TextError;
+use domain::{catalog::Ability, text::TextError};
 use scrip_http::limits::LimitExceeded;
 
 use super::code::ErrorCode;
@@ -85,6 +85,17 @@ impl Error {
             message: message.into(),
             ..Self::new(ErrorCode::InvalidRequest)
         }
+    }
+
+    /// A refusal of a restricted key that lacks what the route needs.
+    #[must_use]
+    pub fn lacking(ability: Ability) -> Self {
+        let message = format!(
+            "This restricted key may not do this: it needs “{}”.",
+            ability.as_str()
+        );
+        let refusal = Self::new(ErrorCode::PermissionMissing).saying(message);
+        refusal.with(|more| more.permission = Some(ability.as_str().into()))
     }
 
     /// A refusal because a required field is missing.

@@ -3,10 +3,15 @@
 
 use domain::{
     history::Reason,
+    limit::{LimitUnit, LimitWindow},
+    rate_card::UsageFormat,
     session::Permission,
     wallet::{OrderStatus, feature::FeatureAction, shortfall::OnShortfall},
 };
-use persistence::{OrderState, usage::Interval};
+use persistence::{
+    OrderState,
+    usage::{Group, Interval},
+};
 
 use super::text::Text;
 
@@ -45,21 +50,48 @@ choice!(FeatureAction, "FeatureAction":
 /// An interval of usage as callers send it.
 pub type IntervalText = Text<Interval>;
 /// What usage is grouped by, as callers send it.
-pub type GroupByText = Text<GroupBy>;
-
-/// What usage is grouped by besides time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupBy {
-    /// By the deductions' `meta.feature`.
-    Feature,
-}
+pub type GroupByText = Text<Group>;
 
 choice!(Interval, "Interval":
     "hour" => Interval::Hour,
     "day" => Interval::Day,
     "month" => Interval::Month,
 );
-choice!(GroupBy, "GroupBy": "feature" => GroupBy::Feature);
+choice!(Group, "GroupBy":
+    "feature" => Group::Feature,
+    "rateCard" => Group::RateCard,
+    "attribute:model" => Group::Model,
+    "member" => Group::Member,
+);
+
+/// In which time a limit counts, as callers send it.
+pub type WindowText = Text<LimitWindow>;
+/// What a limit counts, as callers send it.
+pub type LimitUnitText = Text<LimitUnit>;
+
+choice!(LimitWindow, "LimitWindow":
+    "hour" => LimitWindow::Hour,
+    "day" => LimitWindow::Day,
+    "week" => LimitWindow::Week,
+    "month" => LimitWindow::Month,
+    "year" => LimitWindow::Year,
+    "lifetime" => LimitWindow::Lifetime,
+);
+choice!(LimitUnit, "LimitUnit":
+    "credits" => LimitUnit::Credits,
+    "operations" => LimitUnit::Operations,
+);
+
+/// Which provider's usage object it is, as callers send it.
+pub type UsageFormatText = Text<UsageFormat>;
+
+choice!(UsageFormat, "UsageFormat":
+    "openai.chat" => UsageFormat::OpenaiChat,
+    "openai.responses" => UsageFormat::OpenaiResponses,
+    "anthropic" => UsageFormat::Anthropic,
+    "gemini" => UsageFormat::Gemini,
+    "ai-sdk" => UsageFormat::AiSdk,
+);
 
 /// What a list of wallets is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub struct EventType(&'static str);
 pub struct EventTypes(pub Vec<EventType>);
 
 /// All types of events, in the order of the documentation.
-pub const EVENT_TYPES: [&str; 20] = [
+pub const EVENT_TYPES: [&str; 22] = [
     "order.paid",
     "order.failed",
     "order.expired",
@@ -41,6 +41,8 @@ pub const EVENT_TYPES: [&str; 20] = [
     "wallet.repaid",
     "wallet.frozen",
     "wallet.thawed",
+    "limit.alert",
+    "limit.reached",
     "features.changed",
 ];
 
@@ -67,6 +69,8 @@ impl EventType {
             EventData::Repaid { .. } => "wallet.repaid",
             EventData::Frozen { .. } => "wallet.frozen",
             EventData::Unfrozen => "wallet.thawed",
+            EventData::Limit(alert) if alert.percent.is_some() => "limit.alert",
+            EventData::Limit(_) => "limit.reached",
             EventData::Features { .. } => "features.changed",
         })
     }

@@ -16,9 +16,9 @@ mod pairs;
 mod text;
 
 pub use choice::{
-    Archived, ArchivedText, FeatureActionText, GroupByText, IntervalText, ListFormat,
-    ListFormatText, OnShortfallText, OrderStateText, PermissionText, ReasonText, SwitchText,
-    WalletSort, WalletSortText,
+    Archived, ArchivedText, FeatureActionText, GroupByText, IntervalText, LimitUnitText,
+    ListFormat, ListFormatText, OnShortfallText, OrderStateText, PermissionText, ReasonText,
+    SwitchText, UsageFormatText, WalletSort, WalletSortText, WindowText,
 };
 pub use digits::{Cents, CentsText, LimitText};
 pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
@@ -40,4 +40,7 @@ pub use pairs::MetadataPairs;
 pub use utoipa::openapi::ObjectBuilder;
 
 pub(crate) use text::texts;
-pub use text::{EmailText, FeatureText, FromText, KeyText, Text, UserText};
+pub use text::{
+    EmailText, FeatureText, FromText, KeyText, MemberText, RateCardName, ScopeText, Text,
+    TimeZoneText, UserText,
+};

@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
-use domain::text::{Email, ExternalUserId, Feature, IdempotencyKey};
+use domain::{
+    limit::{LimitScope, TimeZoneName},
+    rate_card::RateCardSlug,
+    text::{Email, ExternalUserId, Feature, IdempotencyKey, Member},
+};
 use serde::{Deserialize, Deserializer, de::Visitor};
 use utoipa::{
     PartialSchema, ToSchema,
@@ -56,6 +60,14 @@ pub type UserText = Text<ExternalUserId>;
 pub type KeyText = Text<IdempotencyKey>;
 /// A feature's slug.
 pub type FeatureText = Text<Feature>;
+/// One of those who share a wallet.
+pub type MemberText = Text<Member>;
+/// Whose use a limit counts.
+pub type ScopeText = Text<LimitScope>;
+/// Where a limit's calendar is.
+pub type TimeZoneText = Text<TimeZoneName>;
+/// The name of a rate card.
+pub type RateCardName = Text<RateCardSlug>;
 /// A mail address.
 pub type EmailText = Text<Email>;
 
@@ -102,6 +114,24 @@ texts! {
             .max_length(Some(255))
             .pattern(Some(r"^[^\u0000-\u001f\u007f-\u009f]*$"))
             .examples(["user_42"]);
+    Member = "Member", "a text of 1 to 255 characters, none of them a control character",
+        |text| Self::new(text).ok(),
+        |string| string
+            .description(Some("One of those who share the wallet, by an id of the caller's own: limits count what each uses."))
+            .min_length(Some(1))
+            .max_length(Some(255))
+            .pattern(Some(r"^[^\u0000-\u001f\u007f-\u009f]*$"))
+            .examples(["user_7"]);
+    LimitScope = "LimitScope", "wallet, or member:, feature: or key: with a name or *",
+        |text| text.parse().ok(),
+        |string| string
+            .description(Some("Whose use counts together, or for what."))
+            .max_length(Some(263))
+            .pattern(Some(r"^(wallet|(member|feature|key):[^\u0000-\u001f\u007f-\u009f]+)$"))
+            .examples(["wallet", "member:alice", "member:*", "feature:image", "key:*"]);
+    TimeZoneName = "TimeZoneName", "a time zone of the IANA database, such as Europe/Berlin",
+        |text| Self::new(text).ok(),
+        |string| string.max_length(Some(64)).examples(["Europe/Berlin"]);
     IdempotencyKey = "IdempotencyKey", "a text of 1 to 255 characters",
         |text| Self::new(text).ok(),
         |string| string
@@ -116,6 +146,13 @@ texts! {
             .max_length(Some(100))
             .pattern(Some("^[A-Za-z0-9._:-]+$"))
             .examples(["history"]);
+    RateCardSlug = "RateCardSlug", "a name of 1 to 64 small letters, digits and - _ .",
+        |text| Self::new(text).ok(),
+        |string| string
+            .min_length(Some(1))
+            .max_length(Some(64))
+            .pattern(Some("^[a-z0-9._-]+$"))
+            .examples(["chat"]);
     Email = "Email", "an email address of at most 320 characters",
         |text| Self::new(text).ok(),
         |string| {

@@ -3,10 +3,9 @@
 use actors::{EventRecord, Handle};
 use api_types::event::{
     BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
-    OrderData, SubscriptionData, WalletData,
+    LimitData, OrderData, SubscriptionData, WalletData,
 };
 use domain::{
-    catalog::KeyKind,
     id::{OrderId, ProductId},
     project_event::{EventData as Happened, OrderEvent, OrderSnapshot, ProjectEvent},
     text::{Feature, FreezeReason},
@@ -16,18 +15,18 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{instant, order::order, wallet::subscription, word};
+use super::{instant, limit_state, order::full_order, wallet::subscription, word};
 use crate::field::EventType;
 
-/// An event as the log has it.
-pub fn event(record: &EventRecord, handle: &Handle) -> Event {
+/// An event as the log has it, with recovery codes or without.
+pub fn event(record: &EventRecord, handle: &Handle, with_codes: bool) -> Event {
     let project_event = &record.project_event;
     Event {
         id: record.id.to_string(),
         kind: EventType::of(&project_event.data).as_str().to_owned(),
         timestamp: instant(project_event.at),
         recorded_at: Some(instant(project_event.recorded)),
-        data: data(project_event, handle),
+        data: data(project_event, (handle, with_codes)),
     }
 }
 
@@ -46,12 +45,9 @@ fn of_order(
     what: OrderEvent,
     facts: &OrderSnapshot,
     project_event: &ProjectEvent,
-    handle: &Handle,
+    (handle, with_codes): (&Handle, bool),
 ) -> EventData {
-    let order = order(
-        &handle.order_of_event(project_event, facts),
-        KeyKind::Secret,
-    );
+    let order = full_order(&handle.order_of_event(project_event, facts), with_codes);
     let disputed = facts.order.reversal.dispute;
     let data = match (what, disputed) {
         (OrderEvent::Disputed | OrderEvent::DisputeClosed, Some(disputed)) => {
@@ -76,7 +72,7 @@ fn of_order(
     }
 }
 
-fn data(project_event: &ProjectEvent, handle: &Handle) -> EventData {
+fn data(project_event: &ProjectEvent, by: (&Handle, bool)) -> EventData {
     let wallet_id = || project_event.wallet.to_string();
     let user = project_event.user.as_ref();
     let external_user_id = || user.map(|user| user.as_str().to_owned());
@@ -103,7 +99,7 @@ fn data(project_event: &ProjectEvent, handle: &Handle) -> EventData {
         owed,
     };
     match &project_event.data {
-        Happened::Order(what, facts) => of_order(*what, facts, project_event, handle),
+        Happened::Order(what, facts) => of_order(*what, facts, project_event, by),
         Happened::Subscription(what, facts) => {
             let data = Box::new(SubscriptionData {
                 wallet_id: wallet_id(),
@@ -150,6 +146,19 @@ fn data(project_event: &ProjectEvent, handle: &Handle) -> EventData {
         } => EventData::WalletOwing(debt(*product, *balance, *owed)),
         Happened::Repaid { product, balance } => {
             EventData::WalletRepaid(debt(*product, *balance, 0))
+        }
+        Happened::Limit(alert) => {
+            let data = Box::new(LimitData {
+                wallet_id: wallet_id(),
+                external_user_id: external_user_id(),
+                limit: limit_state(&alert.state),
+                percent: alert.percent,
+                member: alert.member.as_ref().map(|it| it.as_str().to_owned()),
+            });
+            match alert.percent {
+                Some(_) => EventData::LimitAlert(data),
+                None => EventData::LimitReached(data),
+            }
         }
         Happened::Features {
             features,

@@ -2,6 +2,7 @@
 
 use actors::{LedgerLine, LedgerPage};
 use catalog::ProjectCatalog;
+use domain::rate_card::RatedUse;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -28,6 +29,22 @@ pub(super) fn ledger_entry(line: &LedgerLine, project: &ProjectCatalog) -> Ledge
         idempotency_key: entry.key.as_ref().map(|key| key.as_str().to_owned()),
         meta: entry.meta.as_ref().and_then(|meta| raw(meta.as_str())),
         expires_at: entry.expires_at.map(instant),
+        rate: entry.rate.as_deref().map(rated_use),
+        member: entry.member().map(|member| member.as_str().to_owned()),
+    }
+}
+
+fn rated_use(rate: &RatedUse) -> api_types::RatedUse {
+    let attributes = rate.attributes.iter();
+    let quantities = rate.quantities.iter();
+    api_types::RatedUse {
+        card: rate.card.as_str().to_owned(),
+        version: rate.version,
+        attributes: attributes
+            .map(|(name, it)| (name.into(), it.into()))
+            .collect(),
+        quantities: quantities.map(|(unit, it)| (unit.into(), it)).collect(),
+        cost: rate.cost.to_string(),
     }
 }
 

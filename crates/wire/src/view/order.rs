@@ -68,6 +68,13 @@ pub fn order(answer: &OrderAnswer, kind: KeyKind) -> Order {
     }
 }
 
+/// The order as a secret key reads it, with its recovery code or without.
+pub fn full_order(answer: &OrderAnswer, with_code: bool) -> Order {
+    let order = order(answer, KeyKind::Secret);
+    let code = order.code.filter(|_| with_code);
+    Order { code, ..order }
+}
+
 /// An order as a publishable key reads it: of the payment and the buyer's address it learns nothing, not even `null`.
 #[derive(Debug)]
 pub struct PublicOrder(pub Order);
@@ -102,9 +109,9 @@ pub struct Orders<O = Order> {
 }
 
 impl Orders {
-    /// The page as a secret key reads it.
-    pub fn of(page: &OrderPage) -> Self {
-        Self::with(page, |answer| order(answer, KeyKind::Secret))
+    /// The page as a secret key reads it, with recovery codes or without.
+    pub fn of(page: &OrderPage, with_codes: bool) -> Self {
+        Self::with(page, |answer| full_order(answer, with_codes))
     }
 }
 

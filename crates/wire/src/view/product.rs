@@ -4,7 +4,7 @@ use ::catalog::ProjectCatalog;
 use api_types::{FreeGrant, Price, Product, admin};
 use domain::{catalog, id::ProductId};
 
-use super::{instant, word};
+use super::{instant, limit, word};
 
 /// A product as a key of its project reads it, with its active prices.
 pub fn product(product: &catalog::Product, project: &ProjectCatalog) -> Product {
@@ -68,6 +68,7 @@ pub fn admin_product(product: &catalog::Product, project: &ProjectCatalog) -> ad
         free_grant: product.free_grant.map(grant),
         low_balance: product.low_balance,
         debt_limit: product.debt_limit,
+        limits: product.limits.iter().map(limit).collect(),
         active: product.active,
         created_at: instant(product.created_at).to_string(),
         prices: project.prices(&product.id).map(admin_price).collect(),
@@ -91,6 +92,7 @@ pub fn admin_price(price: &catalog::Price) -> admin::Price {
         trial_days: price.trial_days,
         trial_credits: price.trial_credits,
         repeatable: price.repeatable,
+        limits: price.limits.iter().map(limit).collect(),
         active: price.active,
         created_at: instant(price.created_at).to_string(),
     }

@@ -6,10 +6,13 @@ use domain::wallet::Coverage;
 
 use super::{instant, word};
 
-/// The result of a cost. `names_shortfall`: the request said what to do with a shortfall.
+/// The result of a cost: of so many credits, unless a rate card priced it. `names_shortfall`: the request said what to do
+/// with a shortfall.
 #[must_use]
-pub fn deducted(applied: &CommandResult, cost: i64, names_shortfall: bool) -> Deducted {
-    let full = || names_shortfall.then(|| Coverage::full(cost));
+pub fn deducted(applied: &CommandResult, credits: i64, names_shortfall: bool) -> Deducted {
+    let rated = applied.rated;
+    let amount = rated.map_or(credits, |rated| rated.amount);
+    let full = || names_shortfall.then(|| Coverage::full(amount));
     let coverage = applied.coverage.or_else(full);
     Deducted {
         balance: applied.balance,
@@ -18,6 +21,10 @@ pub fn deducted(applied: &CommandResult, cost: i64, names_shortfall: bool) -> De
         owed: coverage.map(|it| it.owed),
         uncovered: coverage.map(|it| it.uncovered),
         late: applied.late,
+        amount: rated.map(|it| it.amount),
+        cost: rated.map(|it| it.cost.to_string()),
+        rate_version: rated.map(|it| it.version),
+        unpriced_usage: Vec::new(),
     }
 }
 
@@ -26,10 +33,12 @@ pub fn placed_hold(answer: &HoldAnswer) -> PlacedHold {
     PlacedHold {
         hold_id: answer.hold.id.to_string(),
         balance: answer.balance,
-        amount: answer.hold.amount.get(),
+        amount: answer.hold.amount,
         status: word(answer.hold.status),
         expires_at: instant(answer.hold.expires_at),
         replayed: false,
+        cost: answer.rated.map(|it| it.cost.to_string()),
+        rate_version: answer.rated.map(|it| it.version),
     }
 }
 
@@ -41,6 +50,9 @@ pub fn drawn_hold(answer: &HoldAnswer) -> DrawnHold {
         deducted: !answer.replayed,
         drawn: answer.hold.drawn,
         held: answer.hold.left(),
+        amount: answer.rated.map(|it| it.amount),
+        cost: answer.rated.map(|it| it.cost.to_string()),
+        rate_version: answer.rated.map(|it| it.version),
     }
 }
 
@@ -49,7 +61,7 @@ pub fn hold(HoldAnswer { hold, .. }: &HoldAnswer) -> Hold {
     Hold {
         hold_id: hold.id.to_string(),
         product_id: hold.product.to_string(),
-        amount: hold.amount.get(),
+        amount: hold.amount,
         status: word(hold.status),
         settled_amount: hold.settled,
         expires_at: instant(hold.expires_at),

@@ -156,9 +156,11 @@ fn used(world: &mut World, at: i64, feature: &str) {
         Timestamp(at),
         Change::Deducted {
             product: GOLD,
-            amount: Amount::new(1).unwrap(),
+            amount: Amount::new(1).unwrap().get(),
             key: name,
             meta: Some(meta),
+            rate: None,
+            counted: None,
         },
     );
 }

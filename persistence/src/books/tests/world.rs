@@ -280,6 +280,8 @@ impl World {
                 owed: 0,
                 uncovered: 0,
                 meta: None,
+                rate: None,
+                counted: None,
             },
             (5, Some(hold)) => Change::HoldReleased { hold },
             (6, Some(hold)) => Change::HoldExtended {
@@ -289,9 +291,11 @@ impl World {
             (7, Some(hold)) => Change::HoldExpired { hold },
             (19, Some(hold)) if drawable => Change::HoldDrawn {
                 hold,
-                amount: Amount::new(1).unwrap(),
+                amount: Amount::new(1).unwrap().get(),
                 key: id,
                 meta: None,
+                rate: None,
+                counted: None,
             },
             (18, _) => Change::Charged(Box::new(Charged {
                 product,
@@ -301,6 +305,9 @@ impl World {
                 key: id,
                 meta,
                 lot: None,
+                rate: None,
+                counted: None,
+                drawn_cost: domain::rate_card::Cost::default(),
             })),
             (8..=10, _) if available >= amount.get() => Change::HoldPlaced {
                 hold: HoldId {
@@ -308,19 +315,23 @@ impl World {
                     wallet: key,
                 },
                 product,
-                amount,
+                amount: amount.get(),
                 expires_at: Timestamp(1 << 50),
                 key: id,
                 meta,
                 publishable: number % 2 == 1,
                 rotations: 0,
                 max_overrun: if code { 0 } else { number.cast_signed() },
+                rate: None,
+                counted: None,
             },
             _ if available >= amount.get() => Change::Deducted {
                 product,
-                amount,
+                amount: amount.get(),
                 key: id,
                 meta,
+                rate: None,
+                counted: None,
             },
             _ => {
                 let amount = Amount::new(amount.get() * 5).unwrap();
@@ -449,9 +460,11 @@ impl World {
                 key,
                 Change::Deducted {
                     product,
-                    amount,
+                    amount: amount.get(),
                     key: id,
                     meta: None,
+                    rate: None,
+                    counted: None,
                 },
             );
         }
@@ -466,13 +479,15 @@ impl World {
                 wallet: key,
             },
             product: ProductId(1),
-            amount: Amount::new(1).unwrap(),
+            amount: Amount::new(1).unwrap().get(),
             expires_at: Timestamp(1 << 50),
             key: IdempotencyKey::new(text).unwrap(),
             meta: None,
             publishable: false,
             rotations: 0,
             max_overrun: 0,
+            rate: None,
+            counted: None,
         };
         self.push(key, hold);
     }
@@ -525,8 +540,7 @@ impl World {
             for interval in Interval::ALL {
                 let start = interval.span(record.at).unwrap().start;
                 let usage = used.entry((entry.product, interval, start)).or_default();
-                let meta = entry.meta.as_ref().map(Meta::as_str);
-                usage.add(entry.reason, entry.delta, meta);
+                usage.add(entry);
                 if matches!(entry.reason, Reason::Deduction | Reason::Purchase) {
                     usage.wallets.add(key);
                 }

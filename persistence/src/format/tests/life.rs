@@ -14,19 +14,23 @@ use domain::{
         CodeHash, EndpointId, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId,
         PublicSubscriptionId, WalletId, WalletKey,
     },
+    limit::{
+        Count, Counted, Limit, LimitAlert, LimitSource, LimitState, LimitUnit, LimitWindow,
+        ScopeKind, TimeZoneName,
+    },
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
-        PaymentId, SubscriptionId,
+        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Member,
+        Meta, PaymentId, SubscriptionId,
     },
     time::Period,
     wallet::{
         ArchivedOrder, Change, Charged, Created, DeductionReversed, Event, Instruction,
         InstructionRecord, InstructionStage, NamedSubscription, OrderKind, Owner, RefundPart,
         Reversal, Step, Subscription, SubscriptionStatus, TakenLot, TierSwitch, Wallet,
-        account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
         order::OrderErased,
+        taken::LastLot,
     },
 };
 
@@ -95,13 +99,15 @@ impl Life {
         self.tell(Change::HoldPlaced {
             hold,
             product: PAGES,
-            amount: amount(300),
+            amount: amount(300).get(),
             expires_at: LATER,
             key: key(&format!("hold {serial}")),
             meta: meta(),
             publishable: serial % 2 == 1,
             rotations: 0,
             max_overrun: 0,
+            rate: None,
+            counted: None,
         });
     }
 
@@ -133,6 +139,7 @@ impl Life {
         self.grant("grant", PAGES, None);
         self.deduct("deduction", meta());
         self.deduct("another", None);
+        self.limits();
         self.grant("expiring", ProductId(2), Some(LATER));
         self.tell(Change::LotExpired {
             product: ProductId(2),
@@ -144,10 +151,71 @@ impl Life {
     fn deduct(&mut self, name: &str, meta: Option<Meta>) {
         self.tell(Change::Deducted {
             product: PAGES,
-            amount: amount(7),
+            amount: amount(7).get(),
             key: key(name),
             meta,
+            rate: None,
+            counted: None,
         });
+    }
+
+    /// A limit, a deduction that counts and alerts, and a refusal; then none is left.
+    fn limits(&mut self) {
+        let limit = Limit {
+            scope: "member:*".parse().unwrap(),
+            amount: 9,
+            window: LimitWindow::Month,
+            unit: LimitUnit::Credits,
+            time_zone: TimeZoneName::new("Europe/Berlin").ok(),
+            product: Some(PAGES),
+            alerts_at: vec![50, 80],
+        };
+        let set = |limits| Change::LimitsSet {
+            limits,
+            others: Vec::new(),
+        };
+        self.tell(set(vec![limit.clone()]));
+        let counted = |since, percent| {
+            let state = LimitState {
+                limit: limit.clone(),
+                source: LimitSource::Wallet,
+                used: 7,
+                held: 0,
+                starts_at: Some(NOW),
+                resets_at: Some(LATER),
+            };
+            Box::new(Counted {
+                member: Member::new("ann").ok(),
+                feature: Some("chat".into()),
+                key: Some(KeyId(5)),
+                counts: vec![Count {
+                    kind: ScopeKind::Member,
+                    window: LimitWindow::Month,
+                    unit: LimitUnit::Credits,
+                    of_product: true,
+                    since,
+                    starts_at: NOW,
+                    ends_at: LATER,
+                }],
+                is_operation: true,
+                alerts: vec![LimitAlert {
+                    state,
+                    percent,
+                    member: Member::new("ann").ok(),
+                }],
+            })
+        };
+        let since = self.wallet.version + 1;
+        self.tell(Change::Deducted {
+            product: PAGES,
+            amount: 7,
+            key: key("counted"),
+            meta: None,
+            rate: None,
+            counted: Some(counted(since, Some(50))),
+        });
+        self.tell(Change::LimitRefused(counted(since, None), PAGES));
+        self.tell(set(Vec::new()));
     }
 
     fn holds(&mut self) {
@@ -169,6 +237,8 @@ impl Life {
                 owed: 0,
                 uncovered: 0,
                 meta: meta(),
+                rate: None,
+                counted: None,
             },
             Change::HoldSettled {
                 hold: hold(78),
@@ -176,20 +246,26 @@ impl Life {
                 owed: 0,
                 uncovered: 0,
                 meta: None,
+                rate: None,
+                counted: None,
             },
             Change::HoldReleased { hold: hold(79) },
             Change::HoldDrawn {
                 hold: hold(80),
-                amount: amount(40),
+                amount: amount(40).get(),
                 key: key("draw"),
                 meta: meta(),
+                rate: None,
+                counted: None,
             },
             Change::HoldExpired { hold: hold(80) },
             Change::HoldDrawn {
                 hold: hold(82),
-                amount: amount(400),
+                amount: amount(400).get(),
                 key: key("another draw"),
                 meta: None,
+                rate: None,
+                counted: None,
             },
         ];
         changes.into_iter().for_each(|change| self.tell(change));
@@ -207,6 +283,9 @@ impl Life {
                 key: key(name),
                 meta: meta(),
                 lot: None,
+                rate: None,
+                counted: None,
+                drawn_cost: domain::rate_card::Cost::default(),
             }))
         };
         let limit = |limit| Change::DebtLimitChanged {
@@ -237,6 +316,9 @@ impl Life {
                     number: 0,
                     ends_at: LATER,
                 }),
+                rate: None,
+                counted: None,
+                drawn_cost: domain::rate_card::Cost::default(),
             })),
             limit(None),
             Change::DeductionReversed(Box::new(DeductionReversed {
@@ -246,6 +328,7 @@ impl Life {
                 amount: amount(7),
                 key: key("reversed"),
                 meta: meta(),
+                counted: None,
                 lots: vec![TakenLot {
                     number: u64::MAX,
                     credits: 7,
@@ -556,6 +639,7 @@ pub(super) fn documents() -> Vec<Document> {
         id: KeyId(1),
         project: PROJECT,
         kind: KeyKind::Publishable,
+        can: BTreeSet::new(),
         name: Some("Wörker".into()),
         first: "pay_pk_aTb9".into(),
         last: "7xYz".into(),
@@ -578,6 +662,7 @@ pub(super) fn documents() -> Vec<Document> {
         }),
         low_balance: Some(10),
         debt_limit: 500,
+        limits: Vec::new(),
         active: true,
         created_at: NOW,
     };
@@ -597,6 +682,7 @@ pub(super) fn documents() -> Vec<Document> {
         trial_days: Some(14),
         trial_credits: 3,
         repeatable: false,
+        limits: Vec::new(),
         active: true,
         created_at: NOW,
     };
@@ -702,10 +788,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::DeductionReversed(_) => 32,
         Change::ReversedInAll { .. } => 33,
         Change::OrderErased(_) => 34,
+        Change::LimitsSet { .. } => 35,
+        Change::LimitRefused(..) => 36,
     }
 }
 
-pub(super) const CHANGES: u8 = 35;
+pub(super) const CHANGES: u8 = 37;
 
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
     match fact {

@@ -7,22 +7,27 @@ use domain::{
     catalog::Interval,
     history::{DeductionRef, Reason, Taker},
     id::{
-        CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, PublicSubscriptionId,
+        CodeHash, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, PublicSubscriptionId,
         WalletId,
     },
+    limit::{
+        Count, Counted, Limit, LimitAlert, LimitSource, LimitState, LimitUnit, LimitWindow,
+        ScopeKind, TimeZoneName,
+    },
+    rate_card::{Attributes, Carried, Cost, Quantities, Rate, RateCardSlug, RateTable, RatedUse},
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
-        PaymentId, SubscriptionId,
+        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Member,
+        Meta, PaymentId, SubscriptionId,
     },
     time::Period,
     wallet::{
         Change, Charged, Created, DeductionReversed, Instruction, InstructionRecord,
         InstructionStage, NamedSubscription, OrderKind, Owner, RefundPart, Reversal, Step,
         Subscription, SubscriptionStatus, TakenLot, TierSwitch,
-        account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
         order::OrderErased,
+        taken::LastLot,
     },
 };
 
@@ -69,19 +74,83 @@ pub(super) fn creations() -> [Change; 3] {
     })
 }
 
+/// A use of which half a credit is carried.
+fn rated() -> Box<RatedUse> {
+    let rates = r#"[{"match": {}, "unitPrices": {"input": "0.5"}}]"#;
+    let table = RateTable::new(&serde_json::from_str::<Vec<Rate>>(rates).unwrap()).unwrap();
+    let attributes = Attributes::new([("model".into(), "m".into())].into()).unwrap();
+    let quantities = Quantities::new([("input".into(), 1)].into()).unwrap();
+    let cost = table.cost(&attributes, &quantities).unwrap().cost;
+    Box::new(RatedUse {
+        card: RateCardSlug::new("chat").unwrap(),
+        version: 2,
+        attributes,
+        quantities,
+        cost,
+        carried: Carried::ZERO.charge(cost, Cost::default()).1,
+    })
+}
+
+fn limit() -> Limit {
+    Limit {
+        scope: "feature:chat".parse().unwrap(),
+        amount: 300,
+        window: LimitWindow::Month,
+        unit: LimitUnit::Credits,
+        time_zone: TimeZoneName::new("Europe/Berlin").ok(),
+        product: Some(PRODUCT),
+        alerts_at: vec![50, 80],
+    }
+}
+
+/// A use that a limit counts and alerts of.
+fn counted() -> Box<Counted> {
+    let state = LimitState {
+        limit: limit(),
+        source: LimitSource::Product,
+        used: 150,
+        held: 1,
+        starts_at: Some(NOW),
+        resets_at: None,
+    };
+    let member = Member::new("é").ok();
+    Box::new(Counted {
+        member: member.clone(),
+        feature: Some("chat".into()),
+        key: Some(KeyId(5)),
+        counts: vec![Count {
+            kind: ScopeKind::Feature,
+            window: LimitWindow::Month,
+            unit: LimitUnit::Credits,
+            of_product: true,
+            since: 6,
+            starts_at: NOW,
+            ends_at: LATER,
+        }],
+        is_operation: true,
+        alerts: vec![LimitAlert {
+            state,
+            percent: Some(50),
+            member,
+        }],
+    })
+}
+
 fn credits() -> Vec<Change> {
     let meta = Some(Meta::new(r#"{"job":"é"}"#).unwrap());
     let feature = Feature::new("export.pdf").unwrap();
     let hold = |hold, key| Change::HoldPlaced {
         hold,
         product: PRODUCT,
-        amount: amount(300),
+        amount: 300,
         expires_at: LATER,
         key: text(key),
         meta: meta.clone(),
         publishable: true,
         rotations: 0,
         max_overrun: 0,
+        rate: None,
+        counted: None,
     };
     let owner = Owner::Code {
         hash: CodeHash(KEY.0),
@@ -114,9 +183,19 @@ fn credits() -> Vec<Change> {
         },
         Change::Deducted {
             product: PRODUCT,
-            amount: amount(7),
+            amount: 7,
             key: text("deduction"),
             meta: meta.clone(),
+            rate: None,
+            counted: Some(counted()),
+        },
+        Change::Deducted {
+            product: PRODUCT,
+            amount: 0,
+            key: text("use"),
+            meta: None,
+            rate: Some(rated()),
+            counted: None,
         },
         hold(HOLD, "hold"),
         Change::HoldExtended {
@@ -129,6 +208,8 @@ fn credits() -> Vec<Change> {
             owed: 0,
             uncovered: 10,
             meta: meta.clone(),
+            rate: None,
+            counted: None,
         },
         hold(OTHER_HOLD, "second hold"),
         Change::HoldReleased { hold: OTHER_HOLD },
@@ -157,9 +238,11 @@ fn credits() -> Vec<Change> {
                 serial: 80,
                 wallet: KEY,
             },
-            amount: amount(310),
+            amount: 310,
             key: text("draw"),
             meta: meta.clone(),
+            rate: None,
+            counted: None,
         },
         Change::Charged(Box::new(Charged {
             product: PRODUCT,
@@ -172,6 +255,9 @@ fn credits() -> Vec<Change> {
                 number: 1,
                 ends_at: LATER,
             }),
+            rate: None,
+            counted: None,
+            drawn_cost: Cost::default(),
         })),
         // Nothing is owed in the end: a wallet without a user must not.
         Change::Forgiven {
@@ -206,6 +292,7 @@ fn credits() -> Vec<Change> {
             amount: amount(5),
             key: text("reversed"),
             meta: meta.clone(),
+            counted: Some(counted().kept()),
             lots: vec![TakenLot {
                 number: 1,
                 credits: 5,
@@ -216,6 +303,11 @@ fn credits() -> Vec<Change> {
                 price: None,
             }],
         })),
+        Change::LimitsSet {
+            limits: vec![limit()],
+            others: vec![limit()],
+        },
+        Change::LimitRefused(counted(), PRODUCT),
         Change::ReversedInAll {
             of: Taker::Deduction(6),
             credits: amount(5),
@@ -484,11 +576,13 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::DeductionReversed(_) => NAMES[32],
         Change::ReversedInAll { .. } => NAMES[33],
         Change::OrderErased(_) => NAMES[34],
+        Change::LimitsSet { .. } => NAMES[35],
+        Change::LimitRefused(..) => NAMES[36],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 35] = [
+pub(super) const NAMES: [&str; 37] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -524,4 +618,6 @@ pub(super) const NAMES: [&str; 35] = [
     "DeductionReversed",
     "ReversedInAll",
     "OrderErased",
+    "LimitsSet",
+    "LimitRefused",
 ];

@@ -64,6 +64,7 @@ fn documents() -> Vec<Document> {
         id: KeyId(1),
         project: ProjectId(6),
         kind: KeyKind::Publishable,
+        can: std::collections::BTreeSet::new(),
         name: Some("Wörker".into()),
         first: "pay_pk_aTb9".into(),
         last: "7xYz".into(),
@@ -86,6 +87,7 @@ fn documents() -> Vec<Document> {
         }),
         low_balance: Some(10),
         debt_limit: 500,
+        limits: Vec::new(),
         active: true,
         created_at: NOW,
     };
@@ -101,6 +103,7 @@ fn documents() -> Vec<Document> {
         credits_expire_after_days: Some(30),
         rollover: false,
         repeatable: false,
+        limits: Vec::new(),
         trial_days: None,
         trial_credits: 0,
         features: [Feature::new("export").unwrap()].into(),

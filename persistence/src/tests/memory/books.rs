@@ -10,7 +10,6 @@ use domain::{
     catalog::Document,
     history::{Entry, Record},
     id::{ProductId, WalletKey},
-    text::Meta,
     wallet::Wallet,
 };
 
@@ -88,9 +87,8 @@ impl MemoryBooks {
     }
 
     fn count(&mut self, at: Timestamp, key: &WalletKey, entry: &Entry) {
-        let meta = entry.meta.as_ref().map(Meta::as_str);
         self.each(entry.product, at, |usage| {
-            usage.add(entry.reason, entry.delta, meta);
+            usage.add(entry);
             if usage::is_active(entry.reason) {
                 usage.wallets.add(key);
             }

@@ -1,12 +1,16 @@
 """All that a back end may do: with any wallet, order and subscription of its project."""
 
-from collections.abc import Awaitable, Callable
-from typing import Optional
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Optional
 
 import httpx
 
+from .._call import given
 from .._deductions import BATCHES
-from ..models import Identity, Product
+from .._types import UsageFormat, formatted
+from ..errors import ScripError
+from ..models import Estimate, Identity, Product, RateCard
 from .buying import AsyncBuying
 from .credits import AsyncCredits
 from .gather import AsyncGatherer
@@ -62,3 +66,33 @@ class AsyncScrip(AsyncWallets, AsyncCredits, AsyncHolds, AsyncBuying, AsyncHisto
     async def products(self) -> list[Product]:
         """What is for sale."""
         return await self._rows("/products", Product, "products")
+
+    async def rate_cards(self) -> list[RateCard]:
+        """What things cost."""
+        return await self._rows("/rate-cards", RateCard, "rateCards")
+
+    async def rate_card(self, slug: str) -> RateCard:
+        """What things cost by one card."""
+        # A full stop is a letter of these names.
+        if not re.fullmatch(r"[\w.-]*[\w-][\w.-]*", slug, re.ASCII):
+            raise ScripError("invalid_request", "This is no rate card.", param="rate_card")
+        return await self._get(f"/rate-cards/{slug}", RateCard)
+
+    async def estimate(
+        self,
+        *,
+        rate_card: str,
+        attributes: Optional[Mapping[str, str]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+    ) -> Estimate:
+        """What a use would cost by a rate card, in whole credits and exactly; with a wallet, whether it has enough.
+        Charges nothing.
+        """
+        use = formatted({"usage": usage, "usageFormat": usage_format})
+        body = given(rateCard=rate_card, attributes=attributes, quantities=quantities, **use)
+        who = given(externalUserId=external_user_id, code=code)
+        return await self._post("/estimate", Estimate, {**body, **who}, repeatable=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Optional, Union
 
 from .._call import given, new_key, segment
-from .._types import BatchItem, BatchResult, CreditItem, OnShortfall
+from .._types import BatchItem, BatchResult, CreditItem, OnShortfall, UsageFormat
 from ..errors import ScripError
 from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import AsyncCalls
@@ -36,18 +36,28 @@ class AsyncCredits(AsyncCalls):
     async def deduct(
         self,
         *,
-        amount: int,
+        amount: Optional[int] = None,
         external_user_id: Optional[str] = None,
         code: Optional[str] = None,
         product_id: Optional[str] = None,
         idempotency_key: Optional[str] = None,
         meta: Optional[Mapping[str, Any]] = None,
         on_shortfall: Optional[OnShortfall] = None,
+        rate_card: Optional[str] = None,
+        attributes: Optional[Mapping[str, str]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
+        member: Optional[str] = None,
     ) -> Deduction:
         """Takes credits, once for each key: all of them or none, unless `on_shortfall` says otherwise. A user without
         a wallet gets one. Those that are made while others are under way go together: see `gather`.
+
+        In place of an `amount` a `rate_card` prices what was used, by `attributes` such as the model: `quantities` by
+        unit, or the `usage` object of the model's provider. `member` is who of those who share the wallet uses them.
         """
-        item = BatchItem(amount, external_user_id, code, product_id, idempotency_key, meta, on_shortfall)
+        charge = (rate_card, attributes, quantities, usage, usage_format, member)
+        item = BatchItem(amount, external_user_id, code, product_id, idempotency_key, meta, on_shortfall, *charge)
         deduction: Deduction = await self._gathered(item)
         return deduction
 

@@ -6,8 +6,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
 
 from .._call import Call, new_key
+from .._deductions import placing
 from .._keeper import AsyncKeeper, async_to_end
-from .._types import OnShortfall, Outcome, SettleItem
+from .._types import HoldItem, OnShortfall, Outcome, SettleItem, UsageFormat
 from ..errors import ScripError, UnsettledError
 from ..models import Deduction, Draw, Hold, PlacedHold
 
@@ -49,6 +50,16 @@ class AsyncRunningHold:
     """The key under which it was placed."""
     cost: Optional[int]
     """What the work cost in all, draws included: set it before the end. Otherwise the draws are its cost."""
+    rate_card: Optional[str]
+    """The card that prices draws and `usage` or `quantities`."""
+    attributes: Optional[Mapping[str, str]]
+    """What its rates match."""
+    quantities: Optional[Mapping[str, int]]
+    """In place of `cost`: what the work used in all, by unit."""
+    usage: Any
+    """In place of `cost`: what the work used in all, as the model's provider reports it."""
+    usage_format: Optional[UsageFormat]
+    """Whose usage object it is, where its shape does not say."""
     meta: Optional[Mapping[str, Any]]
     """A note for the ledger entry of the settlement: it is laid over that of the hold, whose other keys stay."""
     value: Any
@@ -61,7 +72,7 @@ class AsyncRunningHold:
     def __init__(
         self,
         scrip: "AsyncHolds",
-        call: "Call[tuple[PlacedHold, bool]]",
+        item: HoldItem,
         *,
         own_key: bool,
         seconds: Optional[int],
@@ -70,7 +81,7 @@ class AsyncRunningHold:
         keep_open: bool,
     ) -> None:
         self._scrip = scrip
-        self._call = call
+        self._call = call = placing(item)
         self._own_key = own_key
         self._seconds = seconds or DEFAULT_SECONDS
         self._on_shortfall: OnShortfall = on_shortfall
@@ -81,12 +92,17 @@ class AsyncRunningHold:
         self._closed = False
         self.key = self._named_key = call.key or ""
         self.cost = None
+        self.rate_card = item.rate_card
+        self.attributes = item.attributes
+        self.quantities = self.usage = self.usage_format = None
         self.meta = None
         self.value = None
         self._drawn = 0
         self._before = False
         # Draws by keys that may come again: each counts once.
         self._named: dict[str, int] = {}
+        # Whether what a draw came to is not known.
+        self._unsure = False
         self.lost = None
         self.outcome = None
 
@@ -123,25 +139,46 @@ class AsyncRunningHold:
             await async_to_end(self._end(error), None, self._scrip._http.pending)
 
     async def draw(
-        self, amount: int, *, idempotency_key: Optional[str] = None, meta: Optional[Mapping[str, Any]] = None
+        self,
+        amount: Optional[int] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
     ) -> Draw:
         """Charges a part now, which stays charged; the hold stays open. Past what is held it takes from
         the balance; where that does not do, `insufficient_credits` says to stop. `meta` is laid over that of the hold.
+        In place of an amount the hold's rate card prices `quantities` or `usage`.
         """
         key = idempotency_key or new_key()
         try:
-            item = SettleItem(self.hold_id, amount, True, idempotency_key, None, meta)
+            charge = self._charge(quantities, usage, usage_format)
+            item = SettleItem(self.hold_id, amount, True, idempotency_key, None, meta, *charge)
             draw: Draw = await self._scrip._gathered(item, key)
         except ScripError as error:
             # It was not refused, so it may have been done: the work that it is for is not free.
             if error.status < 300 or (error.status >= 500 and error.code != "overloaded"):
-                self._named[key] = amount
+                self._named[key] = amount or 0
+                self._unsure = self._unsure or amount is None
             raise
+        came_to = draw.amount if amount is None else amount
         if idempotency_key is None:
-            self._drawn += amount
+            self._drawn += came_to or 0
         elif draw.deducted or not self._before:
-            self._named[key] = amount
+            self._named[key] = came_to or 0
         return draw
+
+    def _charge(self, quantities: Any, usage: Any, usage_format: Optional[UsageFormat]) -> tuple[Any, ...]:
+        """What the card of the hold prices, as items take it."""
+        if quantities is None and usage is None:
+            return ()
+        return self.rate_card, self.attributes, quantities, usage, usage_format
+
+    async def _all_drawn(self) -> int:
+        """What was drawn, also where only the service knows that."""
+        return (await self._scrip.get_hold(self.hold_id)).drawn if self._unsure else self.drawn
 
     @property
     def drawn(self) -> int:
@@ -183,10 +220,14 @@ class AsyncRunningHold:
         if error is not None:
             await self._end_failed()
             return None
-        cost = self.cost if self.cost is not None or not self.drawn else self.drawn
-        if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MAX_CREDITS:
+        cost = self.cost
+        is_rated = self.rate_card is not None and bool(self._charge(self.quantities, self.usage, None))
+        if cost is None and not is_rated and (self.drawn or self._unsure):
+            cost = await self._all_drawn()
+        is_whole = isinstance(cost, int) and not isinstance(cost, bool) and 0 <= cost <= MAX_CREDITS
+        if not is_whole and not (is_rated and cost is None):
             await self._end_failed()
-            message = "The work has to say what it cost: hold.cost, a whole number, or draws."
+            message = "The work has to say what it cost: hold.cost, a whole number, draws, or with a card hold.usage."
             raise ScripError("invalid_request", message, param="cost")
         try:
             return await self._settle(cost, None)
@@ -203,18 +244,30 @@ class AsyncRunningHold:
         if self._before:
             return
         try:
-            if self.drawn:
-                await self._settle(self.drawn, "drain")
+            drawn = await self._all_drawn()
+            if drawn:
+                self.quantities = self.usage = None
+                await self._settle(drawn, "drain")
             else:
                 await self._scrip.release(self.hold_id)
         except ScripError:
             pass
 
-    async def _settle(self, cost: int, on_shortfall: Optional[OnShortfall]) -> Outcome:
+    async def _settle(self, cost: Optional[int], on_shortfall: Optional[OnShortfall]) -> Outcome:
+        """Settles for this, or where it is None for what was used."""
         how = on_shortfall or self._on_shortfall
-        settled: Deduction = await self._scrip.settle(self.hold_id, cost, on_shortfall=how, meta=self.meta)
-        charged = cost if settled.charged is None else settled.charged
+        charge = self._charge(self.quantities, self.usage, self.usage_format) if cost is None else ()
+        item = SettleItem(self.hold_id, cost, None, None, how, self.meta, *charge)
+        settled: Deduction = await self._scrip._gathered(item)
+        known = (each for each in (settled.charged, settled.amount, cost) if each is not None)
         self.outcome = Outcome(
-            settled.balance, charged, settled.owed or 0, settled.uncovered or 0, late=bool(settled.late)
+            settled.balance,
+            next(known, 0),
+            settled.owed or 0,
+            settled.uncovered or 0,
+            late=bool(settled.late),
+            cost=settled.cost,
+            rate_version=settled.rate_version,
+            unpriced_usage=settled.unpriced_usage,
         )
         return self.outcome

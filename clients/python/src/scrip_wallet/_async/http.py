@@ -27,8 +27,8 @@ class AsyncHttp:
         transport: Optional[httpx.AsyncBaseTransport],
         sleep: Optional[Callable[[float], Awaitable[None]]],
     ) -> None:
-        if not re.fullmatch(r"pay_sk_\w+", key or "", re.ASCII):
-            raise ScripError("invalid_options", "Not a secret key (pay_sk_…).")
+        if not re.fullmatch(r"pay_[sr]k_\w+", key or "", re.ASCII):
+            raise ScripError("invalid_options", "Not a secret key (pay_sk_…) or a restricted one (pay_rk_…).")
         try:
             base = httpx.URL(base_url)
         except (httpx.InvalidURL, TypeError) as error:

@@ -1,15 +1,15 @@
 """Wallets: read and made, their ledgers, codes, sessions and features."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Optional
 
 from .._call import Call, given, new_key
-from .._read import instant_text
-from .._types import Ability, LedgerReason, Page
+from .._read import instant_text, rows
+from .._types import Ability, LedgerReason, NewLimit, Page, camel
 from .._wallets import code_header, named, session_refusal, wallet_path
 from ..errors import ScripError
-from ..models import ExternalWallet, FrozenWallet, LedgerEntry, SessionToken, Wallet
+from ..models import ExternalWallet, FrozenWallet, LedgerEntry, Limit, SessionToken, Wallet
 from .calls import AsyncCalls
 
 
@@ -113,6 +113,49 @@ class AsyncWallets(AsyncCalls):
             if page.next_cursor in (None, cursor):
                 return
             cursor = page.next_cursor
+
+    async def set_limits(
+        self, limits: Iterable[NewLimit], *, external_user_id: Optional[str] = None, code: Optional[str] = None
+    ) -> list[Limit]:
+        """How much may be used of a wallet, in place of all limits that it had of its own; a user without a wallet
+        gets one. Those that are in force, products' and tiers' included.
+        """
+        path, headers = wallet_path(external_user_id, code)
+        sent = [given(**{camel(name): value for name, value in vars(limit).items()}) for limit in limits]
+        body = given(externalUserId=external_user_id, limits=sent)
+        return await self._do(
+            Call(
+                "PUT",
+                f"{path}/limits",
+                lambda answer: rows(Limit, answer.body, "limits"),
+                body=body,
+                headers=headers,
+                repeatable=True,
+            )
+        )
+
+    async def limits(
+        self,
+        *,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        member: Optional[str] = None,
+    ) -> list[Limit]:
+        """The limits in force, with what is used, held and left of each. With a member, what those about each member
+        count of theirs.
+        """
+        path, headers = wallet_path(external_user_id, code)
+        query = given(externalUserId=external_user_id, member=member)
+        return await self._do(
+            Call(
+                "GET",
+                f"{path}/limits",
+                lambda answer: rows(Limit, answer.body, "limits"),
+                query=query,
+                headers=headers,
+                repeatable=True,
+            )
+        )
 
     async def freeze(
         self,

@@ -7,7 +7,7 @@ from typing import Optional
 
 from .._call import Answer, Call, given
 from .._read import Unreadable, instant_text
-from .._types import Interval, Page
+from .._types import GroupBy, Interval, Page
 from ..errors import ScripError
 from ..events import Event, read_event
 from ..models import Bucket
@@ -26,14 +26,17 @@ class History(Calls):
         to: Optional[datetime] = None,
         interval: Optional[Interval] = None,
         by_feature: bool = False,
+        group_by: Optional[GroupBy] = None,
     ) -> list[Bucket]:
-        """What was granted and used by interval, oldest first: of the project, or of one user's wallet."""
+        """What was granted and used by interval, oldest first: of the project, or of one user's wallet. `group_by`
+        adds it by each feature, rate card or model.
+        """
         query = given(
             productId=product_id,
             externalUserId=external_user_id,
             to=None if to is None else instant_text(to),
             interval=interval,
-            groupBy="feature" if by_feature else None,
+            groupBy="feature" if by_feature else group_by,
         )
         if from_ is not None:
             query["from"] = instant_text(from_)

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
 from .._call import segment
-from .._types import HoldItem, OnShortfall, SettleItem
-from .._wallets import placing
+from .._types import HoldItem, OnShortfall, SettleItem, UsageFormat
 from ..errors import ScripError
 from ..models import Deduction, Draw, Hold, PlacedHold, Released
 from .calls import Calls
@@ -19,7 +18,7 @@ class Holds(Calls):
     def hold(
         self,
         *,
-        amount: int,
+        amount: Optional[int] = None,
         external_user_id: Optional[str] = None,
         code: Optional[str] = None,
         product_id: Optional[str] = None,
@@ -30,6 +29,12 @@ class Holds(Calls):
         on_shortfall: OnShortfall = "drain",
         resume: bool = False,
         keep_open: bool = True,
+        rate_card: Optional[str] = None,
+        attributes: Optional[Mapping[str, str]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
+        member: Optional[str] = None,
     ) -> RunningHold:
         """Work under a hold: `with scrip.hold(…) as hold`.
 
@@ -43,20 +48,16 @@ class Holds(Calls):
         open, as the other run may work against it. A key whose hold ended without a charge may be used again: the next
         hold is placed under `key#2`, `key#3` and so on. Without `keep_open` the hold
         expires in its time, though the work goes on; the cost is then deducted without it.
+
+        In place of an `amount` a `rate_card` prices what may be used, and `hold.usage` or `hold.quantities` in the end.
         """
-        call = placing(
-            amount=amount,
-            external_user_id=external_user_id,
-            code=code,
-            product_id=product_id,
-            idempotency_key=idempotency_key,
-            expires_in_seconds=expires_in_seconds,
-            max_overrun=max_overrun,
-            meta=meta,
+        charge = (rate_card, attributes, quantities, usage, usage_format, member)
+        item = HoldItem(
+            amount, external_user_id, code, product_id, idempotency_key, expires_in_seconds, max_overrun, meta, *charge
         )
         return RunningHold(
             self,
-            call,
+            item,
             own_key=idempotency_key is None,
             seconds=expires_in_seconds,
             on_shortfall=on_shortfall,
@@ -67,7 +68,7 @@ class Holds(Calls):
     def place_hold(
         self,
         *,
-        amount: int,
+        amount: Optional[int] = None,
         external_user_id: Optional[str] = None,
         code: Optional[str] = None,
         product_id: Optional[str] = None,
@@ -75,10 +76,17 @@ class Holds(Calls):
         expires_in_seconds: Optional[int] = None,
         max_overrun: Optional[int] = None,
         meta: Optional[Mapping[str, Any]] = None,
+        rate_card: Optional[str] = None,
+        attributes: Optional[Mapping[str, str]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
+        member: Optional[str] = None,
     ) -> PlacedHold:
         """Sets credits aside for work whose cost is known only afterwards, and nothing more; see `hold`."""
+        charge = (rate_card, attributes, quantities, usage, usage_format, member)
         item = HoldItem(
-            amount, external_user_id, code, product_id, idempotency_key, expires_in_seconds, max_overrun, meta
+            amount, external_user_id, code, product_id, idempotency_key, expires_in_seconds, max_overrun, meta, *charge
         )
         placed: PlacedHold = self._gathered(item)
         return placed
@@ -102,25 +110,38 @@ class Holds(Calls):
     def draw(
         self,
         hold_id: str,
-        amount: int,
+        amount: Optional[int] = None,
         *,
         idempotency_key: Optional[str] = None,
         meta: Optional[Mapping[str, Any]] = None,
+        rate_card: Optional[str] = None,
+        attributes: Optional[Mapping[str, str]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
     ) -> Draw:
         """Charges a part of an open hold, which stays open. `meta` is laid over that of the hold."""
-        draw: Draw = self._gathered(SettleItem(hold_id, amount, True, idempotency_key, None, meta))
+        charge = (rate_card, attributes, quantities, usage, usage_format)
+        draw: Draw = self._gathered(SettleItem(hold_id, amount, True, idempotency_key, None, meta, *charge))
         return draw
 
     def settle(
         self,
         hold_id: str,
-        amount: int,
+        amount: Optional[int] = None,
         *,
         on_shortfall: Optional[OnShortfall] = None,
         meta: Optional[Mapping[str, Any]] = None,
+        rate_card: Optional[str] = None,
+        attributes: Optional[Mapping[str, str]] = None,
+        quantities: Optional[Mapping[str, int]] = None,
+        usage: Any = None,
+        usage_format: Optional[UsageFormat] = None,
     ) -> Deduction:
         """Charges what the work cost, draws included, and gives back the rest. `meta` is laid over that of the hold."""
-        settled: Deduction = self._gathered(SettleItem(hold_id, amount, None, None, on_shortfall, meta))
+        charge = (rate_card, attributes, quantities, usage, usage_format)
+        item = SettleItem(hold_id, amount, None, None, on_shortfall, meta, *charge)
+        settled: Deduction = self._gathered(item)
         return settled
 
     def release(self, hold_id: str) -> Released:

@@ -1,16 +1,16 @@
 # Made by generate.py from _async/wallets.py: do not change it by hand.
 """Wallets: read and made, their ledgers, codes, sessions and features."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Optional
 
 from .._call import Call, given, new_key
-from .._read import instant_text
-from .._types import Ability, LedgerReason, Page
+from .._read import instant_text, rows
+from .._types import Ability, LedgerReason, NewLimit, Page, camel
 from .._wallets import code_header, named, session_refusal, wallet_path
 from ..errors import ScripError
-from ..models import ExternalWallet, FrozenWallet, LedgerEntry, SessionToken, Wallet
+from ..models import ExternalWallet, FrozenWallet, LedgerEntry, Limit, SessionToken, Wallet
 from .calls import Calls
 
 
@@ -114,6 +114,49 @@ class Wallets(Calls):
             if page.next_cursor in (None, cursor):
                 return
             cursor = page.next_cursor
+
+    def set_limits(
+        self, limits: Iterable[NewLimit], *, external_user_id: Optional[str] = None, code: Optional[str] = None
+    ) -> list[Limit]:
+        """How much may be used of a wallet, in place of all limits that it had of its own; a user without a wallet
+        gets one. Those that are in force, products' and tiers' included.
+        """
+        path, headers = wallet_path(external_user_id, code)
+        sent = [given(**{camel(name): value for name, value in vars(limit).items()}) for limit in limits]
+        body = given(externalUserId=external_user_id, limits=sent)
+        return self._do(
+            Call(
+                "PUT",
+                f"{path}/limits",
+                lambda answer: rows(Limit, answer.body, "limits"),
+                body=body,
+                headers=headers,
+                repeatable=True,
+            )
+        )
+
+    def limits(
+        self,
+        *,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        member: Optional[str] = None,
+    ) -> list[Limit]:
+        """The limits in force, with what is used, held and left of each. With a member, what those about each member
+        count of theirs.
+        """
+        path, headers = wallet_path(external_user_id, code)
+        query = given(externalUserId=external_user_id, member=member)
+        return self._do(
+            Call(
+                "GET",
+                f"{path}/limits",
+                lambda answer: rows(Limit, answer.body, "limits"),
+                query=query,
+                headers=headers,
+                repeatable=True,
+            )
+        )
 
     def freeze(
         self,

@@ -30,6 +30,7 @@ fn product(project: u128, id: u128) -> Product {
         free_grant: None,
         low_balance: None,
         debt_limit: 0,
+        limits: Vec::new(),
         active: true,
     };
     new.decide((ProjectId(project), ProductId(id)), NOW)
@@ -46,6 +47,7 @@ fn price(project: u128, product: u128, id: u128) -> Price {
         credits_expire_after_days: None,
         rollover: false,
         repeatable: false,
+        limits: Vec::new(),
         features: Vec::new(),
         interval: Interval::OneTime,
         trial_days: None,

@@ -4,6 +4,7 @@
 use crate::{
     history::Record,
     id::{OrderSerial, ProductId},
+    limit::LimitAlert,
     text::{Feature, SubscriptionId},
     time::Timestamp,
     wallet::state::{
@@ -30,6 +31,8 @@ pub struct Applied {
     pub features: Option<Vec<Feature>>,
     /// What it visibly changed about a subscription.
     pub subscription: Option<(SubscriptionEvent, SubscriptionId)>,
+    /// The alerts of limits that it is the reason for.
+    pub limit_alerts: Vec<LimitAlert>,
     /// Whether the wallet was frozen or unfrozen, or the reason changed.
     pub is_freeze: bool,
 }
@@ -63,6 +66,10 @@ impl Applied {
                     .subscription_event
                     .map(|event| (event, changed.subscription.id.clone())),
                 _ => None,
+            },
+            limit_alerts: match change.counted() {
+                Some(counted) => counted.alerts.clone(),
+                None => Vec::new(),
             },
             is_freeze: matches!(change, Change::Frozen { .. } | Change::Unfrozen),
         }

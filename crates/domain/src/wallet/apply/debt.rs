@@ -1,9 +1,10 @@
-//! Applies changes of holds and debts. Like `mod.rs`, it trusts decisions and checks arithmetic.
+//! Applies deductions and changes of debts. Like `mod.rs`, it trusts decisions and checks arithmetic.
 
-use super::NOT_OPEN;
 use crate::{
-    history::{Charge, EndedHold, Entry, HoldSnapshot, HoldStatus, Reason, RecordContent},
-    id::{HoldId, ProductId},
+    history::{Charge, Entry, Reason, RecordContent},
+    id::ProductId,
+    limit::Counted,
+    rate_card::{Cost, RatedUse},
     text::{IdempotencyKey, Meta},
     time::{DAY_SECONDS, Timestamp},
     wallet::state::{
@@ -11,13 +12,16 @@ use crate::{
         account::Account,
         corrupt::Corrupt,
         debt::Charged,
-        holds::Hold,
+        limits::Use,
         reversed::DeductionReversed,
-        taken::{self, TakenLot},
+        taken::{self, LastLot, TakenLot},
     },
 };
 
-const NEGATIVE: Corrupt = Corrupt("a settlement adds credits");
+/// What was used by a rate card, and where limits counted it.
+pub(super) type Metering = (Option<Box<RatedUse>>, Option<Box<Counted>>);
+
+pub(super) const NEGATIVE: Corrupt = Corrupt("a settlement adds credits");
 
 impl Wallet {
     /// Reserves a part of the debt limit for a hold.
@@ -29,7 +33,25 @@ impl Wallet {
         account.change_debt(|debt| debt.reserved = debt.reserved.saturating_add(overrun))
     }
 
-    fn owe(&mut self, product: ProductId, owed: i64) -> Result<(), Corrupt> {
+    /// Counts used credits for balance alerts, which only new credits reset.
+    pub(super) fn count_used(&mut self, fact: &RecordContent) -> Result<(), Corrupt> {
+        let Some(entry) = fact.entry() else {
+            return Ok(());
+        };
+        let owed = match fact {
+            RecordContent::HoldSettled(hold, ..) => hold.owed,
+            RecordContent::Charged(charge, ..) => charge.owed,
+            _ => 0,
+        };
+        let used = match entry.delta {
+            ..0 => Some(entry.delta.saturating_add(owed).saturating_neg().max(0)),
+            _ if fact.brings_credits() => None,
+            _ => return Ok(()),
+        };
+        self.account_mut(entry.product).count_used(used)
+    }
+
+    pub(super) fn owe(&mut self, product: ProductId, owed: i64) -> Result<(), Corrupt> {
         if owed == 0 {
             return Ok(());
         }
@@ -37,113 +59,33 @@ impl Wallet {
         account.change_debt(|debt| debt.owed = debt.owed.saturating_add(owed))
     }
 
-    /// Charges a part of a hold. Its lots stay pinned until it is closed; an excess over what is left of the hold is
-    /// pinned now.
-    pub(super) fn hold_drawn(
+    pub(super) fn deducted(
         &mut self,
-        id: HoldId,
+        (at, product): (Timestamp, ProductId),
         amount: i64,
-        key: IdempotencyKey,
-        meta: Option<Meta>,
+        (key, meta): (IdempotencyKey, Option<Meta>),
+        (rate, counted): Metering,
     ) -> Result<RecordContent, Corrupt> {
-        let hold = self.holds.get_mut(&id).ok_or(NOT_OPEN)?;
-        let pinned = hold.pinned();
-        hold.drawn = hold.drawn.saturating_add(amount);
-        let more = hold.pinned().saturating_sub(pinned);
-        let (product, meta) = (hold.product, meta.or_else(|| hold.meta.clone()));
+        let used = Use {
+            credits: amount,
+            operations: 1,
+            ..Use::default()
+        };
+        let counted = self.count(counted, product, used, at);
+        let record = self.version;
         let account = self.account_mut(product);
-        account.change_debt(|debt| debt.drawn = debt.drawn.saturating_add(amount))?;
-        if more > 0 {
-            let pins = account.pin(more)?;
-            self.holds.get_mut(&id).ok_or(NOT_OPEN)?.add_pins(pins);
-            self.refresh_due();
-        }
+        account.carry(rate.as_deref(), Cost::default(), amount)?;
+        let lots = account.deduct(amount, record)?;
         let delta = amount.saturating_neg();
-        let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
-        Ok(RecordContent::HoldDrawn(id, entry))
-    }
-
-    pub(super) fn hold_settled(
-        &mut self,
-        id: HoldId,
-        cost: i64,
-        (owed, uncovered): (i64, i64),
-        meta: Option<Meta>,
-    ) -> Result<RecordContent, Corrupt> {
-        let settled = cost.saturating_sub(uncovered);
-        let charged = settled.saturating_sub(owed);
-        if charged < 0 || owed < 0 || uncovered < 0 {
-            return Err(NEGATIVE);
-        }
-        let (hold, lots) = self.close(id, charged)?;
-        let facts = HoldSnapshot {
-            status: HoldStatus::Settled,
-            settled,
-            owed,
-            uncovered,
-            ..hold.facts(id)
+        let entry = Entry {
+            rate,
+            counted,
+            ..self.entry(product, delta, Reason::Deduction, Some(key), meta)
         };
-        self.owe(hold.product, owed)?;
-        let delta = hold.drawn.saturating_sub(settled);
-        let reason = match delta {
-            ..0 => Reason::Deduction,
-            _ => Reason::Reversal,
-        };
-        let meta = meta.or(hold.meta);
-        let entry =
-            (delta != 0).then(|| self.entry(hold.product, delta, reason, Some(hold.key), meta));
-        Ok(RecordContent::HoldSettled(facts, entry, lots))
-    }
-
-    /// Closes a hold that was released or expired. What was drawn from it stays charged.
-    pub(super) fn hold_ended(
-        &mut self,
-        id: HoldId,
-        status: HoldStatus,
-    ) -> Result<RecordContent, Corrupt> {
-        let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
-        let (hold, lots) = self.close(id, drawn)?;
-        let facts = HoldSnapshot {
-            status,
-            ..hold.facts(id)
-        };
-        Ok(RecordContent::HoldEnded(Box::new(EndedHold {
-            hold: facts,
-            key: hold.key,
-            meta: hold.meta,
-            lots,
-        })))
-    }
-
-    /// Removes a hold and gives back its credits except the `charged` ones. What was drawn beyond them pays a debt
-    /// first. Returns the lots of the charged ones.
-    fn close(&mut self, id: HoldId, charged: i64) -> Result<(Hold, Vec<TakenLot>), Corrupt> {
-        let mut hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
-        let pins = std::mem::take(&mut hold.pins);
-        let Hold {
-            drawn, max_overrun, ..
-        } = hold;
-        let account = self.account_mut(hold.product);
-        let repaid = account.repaid_by(drawn.saturating_sub(charged));
-        if drawn > 0 || max_overrun > 0 {
-            account.change_debt(|debt| {
-                debt.drawn = debt.drawn.saturating_sub(drawn);
-                debt.reserved = debt.reserved.saturating_sub(max_overrun);
-                debt.owed = debt.owed.saturating_sub(repaid);
-            })?;
-        }
-        let spend = charged.saturating_add(repaid);
-        let mut lots = account.unpin(pins, spend)?;
-        let spent = lots.iter().map(|lot| lot.credits);
-        let spent = spent.fold(0, i64::saturating_add);
-        account.burn(spend.saturating_sub(spent), |lot, taken| {
-            lots.push(TakenLot::of(lot, taken));
-        })?;
-        account.count_given_back(drawn.saturating_sub(spend))?;
-        taken::first(&mut lots, charged);
-        taken::bound(&mut lots);
-        self.refresh_due();
-        Ok((hold, lots))
+        Ok(match lots.is_empty() {
+            true => RecordContent::Entry(entry),
+            false => RecordContent::Deducted(entry, lots),
+        })
     }
 
     pub(super) fn charged(
@@ -159,29 +101,36 @@ impl Wallet {
             key,
             meta,
             lot,
+            rate,
+            drawn_cost,
+            counted,
         } = charged;
         let uncovered = amount.saturating_sub(charged).saturating_sub(owed);
         if owed < 0 || uncovered < 0 {
             return Err(NEGATIVE);
         }
         let account = self.account_mut(product);
+        account.carry(rate.as_deref(), drawn_cost, amount)?;
         let mut lots = Vec::new();
         if charged < 0 {
+            // What only carried below a credit was drawn from no lot.
+            let no_lot = rate.is_some().then(LastLot::none);
+            let lot = lot.or(no_lot);
             let lot = lot.ok_or(Corrupt("credits go back to no lot"))?;
-            let tomorrow = at.plus_seconds(DAY_SECONDS);
-            let end = Some(lot.ends_at).filter(|end| *end > at);
-            let end = end.unwrap_or(tomorrow);
-            let before = account.left();
-            account.restore(lot.number, charged.saturating_neg(), end)?;
-            account.count_given_back(account.left().saturating_sub(before))?;
-            let end = account.end_of(lot.number).unwrap_or(end);
-            self.due_at.0 = self.due_at.0.min(end);
+            self.give_back(product, lot, charged.saturating_neg(), at)?;
         } else {
             account.burn(charged, |lot, taken| lots.push(TakenLot::of(lot, taken)))?;
             taken::bound(&mut lots);
             self.owe(product, owed)?;
         }
-        let delta = charged.saturating_add(owed).saturating_neg();
+        let taken = charged.saturating_add(owed);
+        let used = Use {
+            credits: taken,
+            operations: counted.as_ref().map_or(0, |it| it.is_operation.into()),
+            ..Use::default()
+        };
+        let counted = self.count(counted, product, used, at);
+        let delta = taken.saturating_neg();
         let reason = match delta {
             1.. => Reason::Reversal,
             _ => Reason::Deduction,
@@ -191,13 +140,38 @@ impl Wallet {
             owed,
             uncovered,
         };
-        let entry = self.entry(product, delta, reason, Some(key), meta);
+        let entry = Entry {
+            rate,
+            counted,
+            ..self.entry(product, delta, reason, Some(key), meta)
+        };
         Ok(RecordContent::Charged(charge, entry, lots))
+    }
+
+    /// Returns credits to a lot, or to one that lasts a day if its time is over.
+    pub(super) fn give_back(
+        &mut self,
+        product: ProductId,
+        lot: LastLot,
+        credits: i64,
+        at: Timestamp,
+    ) -> Result<(), Corrupt> {
+        let account = self.account_mut(product);
+        let tomorrow = at.plus_seconds(DAY_SECONDS);
+        let end = Some(lot.ends_at).filter(|end| *end > at);
+        let end = end.unwrap_or(tomorrow);
+        let before = account.left();
+        account.restore(lot.number, credits, end)?;
+        account.count_given_back(account.left().saturating_sub(before))?;
+        let end = account.end_of(lot.number).unwrap_or(end);
+        self.due_at.0 = self.due_at.0.min(end);
+        Ok(())
     }
 
     /// Gives credits of a deduction back. They pay a debt first.
     pub(super) fn deduction_reversed(
         &mut self,
+        at: Timestamp,
         reversed: DeductionReversed,
     ) -> Result<RecordContent, Corrupt> {
         let DeductionReversed {
@@ -208,7 +182,17 @@ impl Wallet {
             key,
             meta,
             lots,
+            counted,
         } = reversed;
+        let given_back = Use {
+            credits: amount.get().saturating_neg(),
+            operations: match &counted {
+                Some(counted) if counted.is_operation => -1,
+                _ => 0,
+            },
+            ..Use::default()
+        };
+        let counted = self.count(counted, product, given_back, at);
         let account = self.account_mut(product);
         let rest = account.repay(amount.get())?;
         let to_lots = lots.iter().map(|lot| lot.credits);
@@ -219,7 +203,10 @@ impl Wallet {
             account.reinstate(lot)?;
         }
         self.refresh_due();
-        let entry = self.entry(product, amount.get(), Reason::Reversal, Some(key), meta);
+        let entry = Entry {
+            counted,
+            ..self.entry(product, amount.get(), Reason::Reversal, Some(key), meta)
+        };
         Ok(RecordContent::Reversed(deduction, requested, entry))
     }
 
@@ -235,16 +222,5 @@ impl Wallet {
             return Err(Corrupt("more is forgiven than is owed"));
         }
         Ok(self.entry(product, amount, Reason::Forgiveness, Some(key), meta))
-    }
-}
-
-impl Hold {
-    fn add_pins(&mut self, pins: Vec<(u64, i64)>) {
-        for (number, credits) in pins {
-            match self.pins.iter_mut().find(|(lot, _)| *lot == number) {
-                Some((_, pinned)) => *pinned = pinned.saturating_add(credits),
-                None => self.pins.push((number, credits)),
-            }
-        }
     }
 }

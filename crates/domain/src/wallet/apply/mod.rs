@@ -3,12 +3,14 @@
 
 mod applied;
 mod debt;
+mod holds;
+mod limits;
 mod orders;
 
 pub use applied::{AccountCredits, Applied};
 
 use crate::{
-    history::{Entry, HoldStatus, Reason, Record, RecordContent},
+    history::{Entry, HoldRate, HoldStatus, Reason, Record, RecordContent},
     id::{ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
@@ -19,6 +21,7 @@ use crate::{
         event::{Change, Created, Event},
         freeze::Freeze,
         holds::{Hold, Holds},
+        limits::Use,
         order::Stage,
         owner::Owner,
         stored::DueAt,
@@ -67,6 +70,7 @@ impl Wallet {
             features: BTreeSet::new(),
             frozen: None,
             due_at: DueAt(Timestamp::NEVER),
+            limits: None,
             commerce: None,
         }
     }
@@ -94,24 +98,6 @@ impl Wallet {
         let seq = self.version;
         let record = fact.map(|fact| Record { seq, at, fact });
         Ok(applied.after(self, at, record))
-    }
-
-    /// Counts used credits for balance alerts, which only new credits reset.
-    fn count_used(&mut self, fact: &RecordContent) -> Result<(), Corrupt> {
-        let Some(entry) = fact.entry() else {
-            return Ok(());
-        };
-        let owed = match fact {
-            RecordContent::HoldSettled(hold, ..) => hold.owed,
-            RecordContent::Charged(charge, ..) => charge.owed,
-            _ => 0,
-        };
-        let used = match entry.delta {
-            ..0 => Some(entry.delta.saturating_add(owed).saturating_neg().max(0)),
-            _ if fact.brings_credits() => None,
-            _ => return Ok(()),
-        };
-        self.account_mut(entry.product).count_used(used)
     }
 
     fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<RecordContent>, Corrupt> {
@@ -184,15 +170,12 @@ impl Wallet {
                 amount,
                 key,
                 meta,
+                rate,
+                counted,
             } => {
-                let record = self.version;
-                let lots = self.account_mut(product).deduct(amount.get(), record)?;
-                let delta = amount.get().saturating_neg();
-                let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
-                Ok(Some(match lots.is_empty() {
-                    true => RecordContent::Entry(entry),
-                    false => RecordContent::Deducted(entry, lots),
-                }))
+                let metering = (rate, counted);
+                let deducted = self.deducted((at, product), amount, (key, meta), metering)?;
+                Ok(Some(deducted))
             }
             Change::HoldPlaced {
                 hold,
@@ -204,12 +187,13 @@ impl Wallet {
                 publishable,
                 rotations,
                 max_overrun,
+                rate,
+                counted,
             } => {
-                let pins = self.account_mut(product).pin(amount.get())?;
                 let held = Hold {
                     product,
                     amount,
-                    pins,
+                    pins: Vec::new(),
                     expires_at,
                     key: key.clone(),
                     meta,
@@ -217,14 +201,11 @@ impl Wallet {
                     rotations,
                     drawn: 0,
                     max_overrun,
+                    rate: rate.as_deref().map(HoldRate::pinned_by),
+                    counted,
                 };
-                self.reserve(product, max_overrun)?;
-                let facts = held.facts(hold);
-                if !self.holds.insert(hold, held) {
-                    return Err(Corrupt("a hold is placed twice"));
-                }
-                self.due_at.0 = self.due_at.0.min(expires_at);
-                Ok(Some(RecordContent::HoldPlaced(facts, key)))
+                let facts = self.hold_placed((at, hold), held)?;
+                Ok(Some(RecordContent::HoldPlaced(facts, key, rate)))
             }
             Change::HoldExtended { hold, expires_at } => {
                 if !self.holds.extend(hold, expires_at) {
@@ -239,18 +220,32 @@ impl Wallet {
                 owed,
                 uncovered,
                 meta,
+                rate,
+                counted,
             } => {
-                let settled = self.hold_settled(hold, amount, (owed, uncovered), meta)?;
+                let parts = (owed, uncovered);
+                let kept = (rate, counted);
+                let settled = self.hold_settled((at, hold), amount, parts, meta, kept)?;
                 Ok(Some(settled))
             }
-            Change::HoldReleased { hold } => self.hold_ended(hold, HoldStatus::Released).map(Some),
-            Change::HoldExpired { hold } => self.hold_ended(hold, HoldStatus::Expired).map(Some),
+            Change::HoldReleased { hold } => {
+                self.hold_ended(at, hold, HoldStatus::Released).map(Some)
+            }
+            Change::HoldExpired { hold } => {
+                self.hold_ended(at, hold, HoldStatus::Expired).map(Some)
+            }
             Change::HoldDrawn {
                 hold,
                 amount,
                 key,
                 meta,
-            } => self.hold_drawn(hold, amount.get(), key, meta).map(Some),
+                rate,
+                counted,
+            } => {
+                let kept = (rate, counted);
+                self.hold_drawn((at, hold), amount, (key, meta), kept)
+                    .map(Some)
+            }
             Change::Charged(charged) => self.charged(at, *charged).map(Some),
             Change::Forgiven {
                 product,
@@ -262,13 +257,21 @@ impl Wallet {
                 let entry = self.forgiven(product, amount.get(), key, meta)?;
                 Ok(Some(RecordContent::Forgiven(requested, entry)))
             }
-            Change::DeductionReversed(reversed) => self.deduction_reversed(*reversed).map(Some),
+            Change::DeductionReversed(reversed) => self.deduction_reversed(at, *reversed).map(Some),
             Change::ReversedInAll { of, credits } => {
                 Ok(Some(RecordContent::ReversedInAll(of, credits)))
             }
             Change::DebtLimitChanged { product, limit } => {
                 let account = self.account_mut(product);
                 account.change_debt(|debt| debt.limit = limit)?;
+                Ok(None)
+            }
+            Change::LimitsSet { limits, others } => {
+                self.set_own_limits(limits, &others);
+                Ok(None)
+            }
+            Change::LimitRefused(refused, product) => {
+                self.count(Some(refused), product, Use::default(), at);
                 Ok(None)
             }
             Change::FeatureGranted { feature } => {
@@ -383,6 +386,8 @@ impl Wallet {
             key,
             meta,
             expires_at: None,
+            rate: None,
+            counted: None,
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Decides about a deduction.
 
 use super::{
-    ProductRef,
-    debt_limit::DebtLimit,
+    ProductRef, UseRules,
+    limits::Spent,
     shortfall::{CostDecision, Coverage, OfHold, OnShortfall},
 };
 use crate::{
     Rejection,
-    amount::Amount,
     history::{Charge, Record, RecordContent},
     id::ProductId,
+    limit::Spender,
+    rate_card::{Cost, RatedUse, Rating, WorkCost},
     text::{IdempotencyKey, Meta},
-    wallet::state::{Wallet, debt::Charged, event::Change},
+    time::Timestamp,
+    wallet::state::{Wallet, debt::Charged, event::Change, limits::Use},
 };
 
 /// A request to deduct credits.
@@ -19,49 +21,77 @@ use crate::{
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Deduct {
     pub product: ProductRef,
-    pub amount: Amount,
+    pub cost: WorkCost,
     pub key: IdempotencyKey,
     pub meta: Option<Meta>,
     /// What to do where the balance does not cover the amount.
     pub on_shortfall: OnShortfall,
+    pub by: Spender,
 }
 
 impl Wallet {
     /// Decides a deduction on an up-to-date wallet. `prior` is the record of this key's former use for a deduction.
     /// # Errors
-    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::Frozen`], or [`Rejection::Insufficient`] if a shortfall is to be
-    /// refused.
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::Unrated`], [`Rejection::Frozen`],
+    /// [`Rejection::LimitExceeded`], [`Rejection::TooManyScopes`], or [`Rejection::Insufficient`] if a shortfall is to
+    /// be refused.
     pub fn deduct(
         &self,
         command: Deduct,
         prior: Option<&Record>,
-        limits: &[DebtLimit],
+        rules: UseRules<'_>,
+        now: Timestamp,
     ) -> Result<CostDecision, Rejection> {
-        if let Some((product, amount, coverage)) = prior.and_then(met_before) {
-            if !command.product.matches(product) || amount != command.amount.get() {
+        if let Some(Met {
+            product,
+            amount,
+            coverage,
+            rate,
+        }) = prior.and_then(met_before)
+        {
+            let same = command.cost.is(amount, rate) && command.product.matches(product);
+            if !same {
                 return Err(Rejection::KeyReused);
             }
             return Ok(CostDecision {
                 product,
                 coverage,
                 late: false,
+                rate: rate.cloned().map(Box::new),
                 change: None,
             });
         }
-        let product = command.product.resolve()?;
+        let product = command.cost.product(command.product)?;
+        let (cost, rate) = match command.cost {
+            WorkCost::Credits(amount) => (amount.get(), None),
+            WorkCost::Metered(used) => {
+                self.charge_for(*used, product, Rating::whole, Cost::default())?
+            }
+        };
         self.refuse_frozen()?;
-        let cost = command.amount.get();
+        let used = Use {
+            credits: cost,
+            operations: 1,
+            ..Use::default()
+        };
+        let spent = Spent {
+            by: &command.by,
+            meta: command.meta.as_ref(),
+            product,
+            at: self.date(now),
+        };
+        let counted = self.admit(rules.limits, spent, used)?;
         let beside = OfHold::default();
-        let coverage = self.cover(product, cost, beside, command.on_shortfall, limits)?;
-        let Deduct {
-            amount, key, meta, ..
-        } = command;
+        let coverage = self.cover(product, cost, beside, command.on_shortfall, rules.debts)?;
+        let Deduct { key, meta, .. } = command;
         let change = if coverage.is_full() {
             Change::Deducted {
                 product,
-                amount,
+                amount: cost,
                 key,
                 meta,
+                rate: rate.clone(),
+                counted,
             }
         } else {
             Change::Charged(Box::new(Charged {
@@ -72,12 +102,16 @@ impl Wallet {
                 key,
                 meta,
                 lot: None,
+                rate: rate.clone(),
+                drawn_cost: Cost::default(),
+                counted,
             }))
         };
         Ok(CostDecision {
             product,
             coverage,
             late: false,
+            rate,
             change: Some(change),
         })
     }
@@ -103,8 +137,16 @@ impl Wallet {
     }
 }
 
-pub(super) fn met_before(record: &Record) -> Option<(ProductId, i64, Coverage)> {
-    match &record.fact {
+/// What a key's former deduction cost.
+pub(super) struct Met<'a> {
+    pub(super) product: ProductId,
+    pub(super) amount: i64,
+    pub(super) coverage: Coverage,
+    pub(super) rate: Option<&'a RatedUse>,
+}
+
+pub(super) fn met_before(record: &Record) -> Option<Met<'_>> {
+    let (entry, amount, coverage) = match &record.fact {
         RecordContent::Charged(charge, entry, _) => {
             let Charge {
                 amount,
@@ -117,12 +159,18 @@ pub(super) fn met_before(record: &Record) -> Option<(ProductId, i64, Coverage)> 
                 owed,
                 uncovered,
             };
-            Some((entry.product, amount, coverage))
+            (entry, amount, coverage)
         }
         _ => {
             let entry = record.entry()?;
             let amount = entry.delta.saturating_neg();
-            Some((entry.product, amount, Coverage::full(amount)))
+            (entry, amount, Coverage::full(amount))
         }
-    }
+    };
+    Some(Met {
+        product: entry.product,
+        amount,
+        coverage,
+        rate: entry.rate.as_deref(),
+    })
 }

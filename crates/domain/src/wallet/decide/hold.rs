@@ -1,15 +1,16 @@
 //! Holds set credits aside for work whose cost is known only afterwards. A hold is closed when it is settled for that
 //! cost, released, or expired.
 
-use super::{Decision, ProductRef, debt_limit::DebtLimit};
+use super::{Decision, ProductRef, UseRules, limits::Spent};
 use crate::{
     Rejection,
-    amount::Amount,
     history::{HoldSnapshot, HoldStatus, Record, RecordContent},
     id::HoldId,
+    limit::Spender,
+    rate_card::{Carried, WorkCost},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
-    wallet::state::{Wallet, event::Change},
+    wallet::state::{Wallet, event::Change, limits::Use},
 };
 
 /// A request to place a hold.
@@ -18,7 +19,7 @@ use crate::{
 pub struct PlaceHold {
     pub id: HoldId,
     pub product: ProductRef,
-    pub amount: Amount,
+    pub cost: WorkCost,
     /// When the hold expires and its credits return to the balance.
     pub expires_at: Timestamp,
     /// The idempotency key: a repeat with it answers the original hold.
@@ -32,6 +33,7 @@ pub struct PlaceHold {
     pub max_open: usize,
     /// By how much the cost may exceed the held credits, 0 or more. This part of the debt limit is reserved.
     pub max_overrun: i64,
+    pub by: Spender,
 }
 
 /// The most open holds of one wallet, unless configured otherwise.
@@ -41,32 +43,55 @@ impl Wallet {
     /// Decides whether a hold may be placed, on an up-to-date wallet. `prior` is the record of the hold that this key
     /// placed before, and `closed` the one that closed it: a repeat returns that hold as it is now.
     /// # Errors
-    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::TooManyHolds`],
-    /// [`Rejection::Insufficient`] or [`Rejection::NoCredit`].
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::Unrated`], [`Rejection::TooManyHolds`],
+    /// [`Rejection::LimitExceeded`], [`Rejection::TooManyScopes`], [`Rejection::Insufficient`] or
+    /// [`Rejection::NoCredit`].
     pub fn place_hold(
         &self,
         command: PlaceHold,
         (prior, closed): (Option<&Record>, Option<&Record>),
-        limits: &[DebtLimit],
+        rules: UseRules<'_>,
+        now: Timestamp,
     ) -> Result<Decision<HoldSnapshot>, Rejection> {
-        if let Some(RecordContent::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
-            let same =
-                command.product.matches(original.product) && original.amount == command.amount;
-            return if same {
+        if let Some(RecordContent::HoldPlaced(original, _, rate)) = prior.map(|it| &it.fact) {
+            let same = command.cost.is(original.amount, rate.as_deref());
+            return if same && command.product.matches(original.product) {
                 self.find_hold(&original.id, closed).map(Decision::Replay)
             } else {
                 Err(Rejection::KeyReused)
             };
         }
-        let product = command.product.resolve()?;
+        let product = command.cost.product(command.product)?;
+        let (amount, rate) = match command.cost {
+            WorkCost::Credits(amount) => (amount.get(), None),
+            WorkCost::Metered(used) => {
+                let rating = used.rating_in(product)?;
+                let cost = rating.whole();
+                (
+                    cost.rounded_up(),
+                    Some(used.at(rating.version, cost, Carried::ZERO)),
+                )
+            }
+        };
         self.refuse_frozen()?;
         if self.holds().len() >= command.max_open {
             return Err(Rejection::TooManyHolds);
         }
-        self.afford(product, command.amount.get(), command.amount.get())?;
+        let held = Use {
+            held_credits: amount,
+            held_operations: 1,
+            ..Use::default()
+        };
+        let spent = Spent {
+            by: &command.by,
+            meta: command.meta.as_ref(),
+            product,
+            at: self.date(now),
+        };
+        let counted = self.admit(rules.limits, spent, held)?;
+        self.afford(product, amount, amount)?;
         let PlaceHold {
             id: hold,
-            amount,
             expires_at,
             key,
             meta,
@@ -74,7 +99,7 @@ impl Wallet {
             max_overrun,
             ..
         } = command;
-        let available = || self.unreserved_credit(product, limits).max(0);
+        let available = || self.unreserved_credit(product, rules.debts).max(0);
         if max_overrun > 0 && max_overrun > available() {
             return Err(Rejection::NoCredit {
                 product,
@@ -93,6 +118,8 @@ impl Wallet {
             publishable,
             rotations: self.rotations,
             max_overrun,
+            rate,
+            counted,
         }))
     }
 
@@ -186,8 +213,8 @@ pub(super) fn over(note: Option<Meta>, of_hold: Option<&Meta>) -> Result<Option<
 
 fn closed_hold(closed: Option<&Record>) -> Option<HoldSnapshot> {
     match closed.map(|record| &record.fact) {
-        Some(RecordContent::HoldSettled(hold, ..)) => Some(*hold),
-        Some(RecordContent::HoldEnded(ended)) => Some(ended.hold),
+        Some(RecordContent::HoldSettled(hold, ..)) => Some(hold.clone()),
+        Some(RecordContent::HoldEnded(ended)) => Some(ended.hold.clone()),
         _ => None,
     }
 }

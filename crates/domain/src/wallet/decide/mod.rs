@@ -17,6 +17,8 @@ pub mod hold;
 pub(in crate::wallet) mod instruction;
 pub mod lapse;
 mod leave_provider;
+mod limit_details;
+pub mod limits;
 pub mod loss;
 pub mod pay;
 pub(in crate::wallet) mod payment;
@@ -30,10 +32,12 @@ pub mod shortfall;
 pub(in crate::wallet) mod subscription_instruction;
 pub mod switch;
 pub mod update_subscription;
+mod work_cost;
 
 pub use shortfall::Coverage;
 
-use crate::{amount::Amount, id::ProductId, wallet::state::Change};
+use crate::{amount::Amount, id::ProductId, limit::ProjectLimits, wallet::state::Change};
+use debt_limit::DebtLimit;
 
 /// A free grant that the wallet's project offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,15 @@ pub struct FreeGrantRule {
     pub credits: Amount,
     /// The period, such as a day.
     pub period: crate::time::Period,
+}
+
+/// What a project's catalog says about the use of its wallets' credits.
+#[derive(Debug, Clone, Copy)]
+pub struct UseRules<'a> {
+    /// How much wallets may owe.
+    pub debts: &'a [DebtLimit],
+    /// How much may be used of them.
+    pub limits: &'a ProjectLimits,
 }
 
 /// The product that a command names, or leaves out.

@@ -9,6 +9,7 @@ use crate::{
     amount::Amount,
     history::{DeductionRef, Reason, Record, RecordContent, Taker},
     id::{OrderSerial, ProductId},
+    limit::Counted,
     text::{IdempotencyKey, Meta},
     time::{DAY_SECONDS, Timestamp},
     wallet::state::{
@@ -40,6 +41,8 @@ pub struct TracedDeduction {
     pub meta: Option<Meta>,
     /// Credits that it took and made owed.
     amount: i64,
+    /// Where limits counted it.
+    counted: Option<Box<Counted>>,
     /// The serial of the hold that it belongs to.
     hold: Option<u128>,
     /// Its row, unless it is a hold's.
@@ -107,6 +110,8 @@ impl TracedDeduction {
                 let (lots, owed) = (lots.clone(), 0);
                 (None, Row { lots, owed })
             }
+            // What stayed below a credit was taken from no lot.
+            _ if amount == 0 => (None, Row::default()),
             _ => {
                 let named = records.find_map(|record| match &record.fact {
                     RecordContent::Deducted(it, lots) if it.product == entry.product => lots.last(),
@@ -125,6 +130,7 @@ impl TracedDeduction {
             product: entry.product,
             meta: entry.meta.clone(),
             amount,
+            counted: entry.counted.clone(),
             hold,
             row,
         })
@@ -279,6 +285,13 @@ impl Wallet {
         let at = self.date(now);
         let lots = lots.map(|lot| self.target(product, lot, facts.orders, at));
         let lots = owed.into_iter().chain(lots).collect();
+        let is_whole = before.saturating_add(amount.get()) == row.sum();
+        let counted = deduction.counted.clone().map(|counted| {
+            Box::new(Counted {
+                is_operation: counted.is_operation && is_whole,
+                ..*counted
+            })
+        });
         let reversed = Change::DeductionReversed(Box::new(DeductionReversed {
             deduction: deduction.record,
             product,
@@ -287,6 +300,7 @@ impl Wallet {
             key,
             meta,
             lots,
+            counted,
         }));
         let count = |of: Taker, before: i64| {
             let credits = Amount::new(before.saturating_add(amount.get()));
@@ -309,26 +323,37 @@ impl Wallet {
     fn target(
         &self,
         product: ProductId,
-        taken: TakenLot,
+        lot: TakenLot,
         orders: &[Record],
         now: Timestamp,
     ) -> TakenLot {
-        let mut lot = taken;
+        let is_its = |record: &&Record| record.order().map(|it| it.serial) == lot.order;
+        let order = orders.iter().find(is_its);
+        match self.end_of_taken(product, &lot, order, now) {
+            end if end > now => TakenLot {
+                expires_at: end,
+                ..lot
+            },
+            _ => TakenLot::new(lot.credits, now.plus_seconds(DAY_SECONDS)),
+        }
+    }
+
+    /// When credits end that were taken from a lot: with what is left of it, or as those of its archived order do.
+    pub(super) fn end_of_taken(
+        &self,
+        product: ProductId,
+        lot: &TakenLot,
+        order: Option<&Record>,
+        now: Timestamp,
+    ) -> Timestamp {
         let account = self.account(product);
-        let end_of = |number| account.and_then(|account| account.end_of(number));
-        let mut orders = orders.iter().filter_map(Record::order);
-        let order = orders.find(|archived| Some(archived.serial) == taken.order);
-        if end_of(lot.number).is_none()
-            && let Some(archived) = order
-        {
-            let order = self.recall(&archived.order, now);
-            lot.expires_at = lot.expires_at.min(order.credits_end);
-        }
-        lot.expires_at = end_of(lot.number).unwrap_or(lot.expires_at);
-        match lot.expires_at > now {
-            true => lot,
-            // Credits that return after their lot's end last a day.
-            false => TakenLot::new(lot.credits, now.plus_seconds(DAY_SECONDS)),
-        }
+        let left = account.and_then(|account| account.end_of(lot.number));
+        left.unwrap_or_else(|| {
+            let archived = order.and_then(Record::order);
+            let recalled = archived.map(|archived| self.recall(&archived.order, now));
+            recalled.map_or(lot.expires_at, |order| {
+                lot.expires_at.min(order.credits_end)
+            })
+        })
     }
 }

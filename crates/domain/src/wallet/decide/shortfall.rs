@@ -4,6 +4,7 @@ use super::debt_limit::DebtLimit;
 use crate::{
     Rejection,
     id::ProductId,
+    rate_card::RatedUse,
     wallet::state::{Wallet, event::Change},
 };
 
@@ -40,6 +41,12 @@ impl Coverage {
         }
     }
 
+    /// All three parts together.
+    pub const fn cost(&self) -> i64 {
+        let met = self.charged.saturating_add(self.owed);
+        met.saturating_add(self.uncovered)
+    }
+
     /// Whether all of the cost was charged.
     pub const fn is_full(&self) -> bool {
         self.owed == 0 && self.uncovered == 0
@@ -64,6 +71,8 @@ pub struct CostDecision {
     pub coverage: Coverage,
     /// Whether the work's hold had expired.
     pub late: bool,
+    /// What was used, if a rate card prices it.
+    pub rate: Option<Box<RatedUse>>,
     /// What to apply; `None`: it was applied before.
     pub change: Option<Change>,
 }

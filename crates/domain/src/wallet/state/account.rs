@@ -10,6 +10,7 @@ use crate::{
     amount::MAX_CREDITS,
     history::Reason,
     id::{OrderSerial, ProductId},
+    rate_card::{Carried, Cost, RatedUse},
     time::{Period, Timestamp},
 };
 use serde::{Deserialize, Serialize};
@@ -42,28 +43,6 @@ pub(in crate::wallet) struct LotOrigin {
     pub(in crate::wallet) price: Option<LotPrice>,
 }
 
-/// The lot that the last of some credits came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LastLot {
-    /// Its number in its account.
-    pub number: u64,
-    /// When it ends; the epoch if a subscription's cycle decides that.
-    pub ends_at: Timestamp,
-}
-
-impl From<&TakenLot> for LastLot {
-    fn from(lot: &TakenLot) -> Self {
-        let ends_at = match lot.cycle {
-            None => lot.expires_at,
-            Some(_) => Timestamp::default(),
-        };
-        Self {
-            number: lot.number,
-            ends_at,
-        }
-    }
-}
-
 /// A product's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
@@ -81,6 +60,8 @@ pub struct Account {
     pub(in crate::wallet) next_lot: u64,
     /// The lot of the last deduction, if its record or an earlier one names it.
     pub(in crate::wallet) last_taken: Option<LastTaken>,
+    /// What was used by rate cards below a whole credit, and is not charged yet.
+    pub carried: Carried,
 }
 
 impl Account {
@@ -94,7 +75,27 @@ impl Account {
             lots: Lots::new(),
             next_lot: 0,
             last_taken: None,
+            carried: Carried::ZERO,
         }
+    }
+
+    /// Carries on what the cost of a use leaves below a whole credit; `credits` is what was charged for it after what
+    /// was used `before`. A charge without a rate leaves nothing.
+    pub(in crate::wallet) fn carry(
+        &mut self,
+        rate: Option<&RatedUse>,
+        before: Cost,
+        credits: i64,
+    ) -> Result<(), Corrupt> {
+        let Some(rate) = rate else {
+            return Ok(());
+        };
+        let (charged, left) = self.carried.charge(rate.cost, before);
+        if charged != credits || left != rate.carried {
+            return Err(Corrupt("a charge is not what its rate says"));
+        }
+        self.carried = left;
+        Ok(())
     }
 
     /// Credits that can be spent now.
@@ -171,8 +172,8 @@ impl Account {
         self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
-    /// Returns credits to their lot, or to a new one with its number and order if it no longer exists. They pay a debt
-    /// first. Returns the lot's number.
+    /// Returns credits to their lot, which may end sooner by now, or to a new one with its number and order if it no
+    /// longer exists. They pay a debt first. Returns the lot's number.
     pub(in crate::wallet) fn give_back(
         &mut self,
         lot: Option<u64>,
@@ -185,7 +186,11 @@ impl Account {
         };
         let credits = self.repay(credits)?;
         match self.lots.get(number) {
-            Some(_) => self.grow(number, credits)?,
+            Some(_) => {
+                self.grow(number, credits)?;
+                let end = |lot: &mut Lot| lot.expires_at = lot.expires_at.min(expires_at);
+                self.lots.update(number, end);
+            }
             None => self.put(number, Reason::Purchase, credits, expires_at, Some(bought))?,
         }
         Ok(number)
@@ -288,6 +293,7 @@ impl Account {
             lots: lots.cloned().collect(),
             next_lot: self.next_lot,
             last_taken: self.last_taken,
+            carried: self.carried,
         }
     }
 

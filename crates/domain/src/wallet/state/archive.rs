@@ -155,6 +155,7 @@ impl Wallet {
             features: std::collections::BTreeSet::new(),
             frozen: self.frozen.clone(),
             due_at: self.due_at,
+            limits: None,
             commerce: commerce.map(|commerce| Box::new(commerce.sketch(serial, former))),
         }
     }

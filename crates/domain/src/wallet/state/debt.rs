@@ -3,13 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    account::{Account, LastLot},
-    corrupt::Corrupt,
-};
+use super::{account::Account, corrupt::Corrupt, taken::LastLot};
 use crate::{
     amount::MAX_CREDITS,
     id::ProductId,
+    limit::Counted,
+    rate_card::{Cost, RatedUse},
     text::{IdempotencyKey, Meta},
 };
 
@@ -43,6 +42,10 @@ pub struct Charged {
     pub meta: Option<Meta>,
     /// The lot that credits return to, if more was drawn than used.
     pub lot: Option<LastLot>,
+    pub rate: Option<Box<RatedUse>>,
+    /// The exact cost of what was drawn before, if a rate card prices all of the work.
+    pub drawn_cost: Cost,
+    pub counted: Option<Box<Counted>>,
 }
 
 impl Account {

@@ -12,7 +12,9 @@ use crate::{
     amount::{Amount, Quantity},
     history::Taker,
     id::{CodeHash, HoldId, OrderSerial, ProductId, ProjectId, WalletId},
+    limit::{Counted, Limit},
     metadata::Metadata,
+    rate_card::RatedUse,
     terms::Terms,
     text::{
         CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
@@ -164,15 +166,19 @@ pub enum Change {
     /// Credits were used.
     Deducted {
         product: ProductId,
-        amount: Amount,
+        /// 1 or more; 0 where what was used by a rate card stays below a credit.
+        amount: i64,
         key: IdempotencyKey,
         meta: Option<Meta>,
+        rate: Option<Box<RatedUse>>,
+        counted: Option<Box<Counted>>,
     },
     /// Credits were set aside for a hold.
     HoldPlaced {
         hold: HoldId,
         product: ProductId,
-        amount: Amount,
+        /// 1 or more; 0 for what is free by a rate card.
+        amount: i64,
         expires_at: Timestamp,
         key: IdempotencyKey,
         meta: Option<Meta>,
@@ -180,18 +186,23 @@ pub enum Change {
         rotations: u32,
         /// How much the work may owe.
         max_overrun: i64,
+        rate: Option<Box<RatedUse>>,
+        counted: Option<Box<Counted>>,
     },
     /// A hold was given more time.
     HoldExtended { hold: HoldId, expires_at: Timestamp },
     /// A hold was settled for the cost of the work.
     HoldSettled {
         hold: HoldId,
-        /// The whole cost, 0 or more: with what was drawn before, and perhaps more than was held.
+        /// The whole cost: with what was drawn before, and perhaps more than was held. Below 0 only by a rate card,
+        /// where what draws carried below a credit was charged for with other deductions.
         amount: i64,
         owed: i64,
         uncovered: i64,
         /// The note for the ledger entry, where it is not the hold's.
         meta: Option<Meta>,
+        rate: Option<Box<RatedUse>>,
+        counted: Option<Box<Counted>>,
     },
     /// A hold was released by the caller.
     HoldReleased { hold: HoldId },
@@ -242,10 +253,13 @@ pub enum Change {
     /// A part of a hold was charged; the hold stays open.
     HoldDrawn {
         hold: HoldId,
-        amount: Amount,
+        /// 1 or more; 0 where what was used by a rate card stays below a credit.
+        amount: i64,
         key: IdempotencyKey,
         /// The note for the ledger entry, where it is not the hold's.
         meta: Option<Meta>,
+        rate: Option<Box<RatedUse>>,
+        counted: Option<Box<Counted>>,
     },
     /// Credits were used for a cost that they did not cover, or for work whose hold had expired.
     Charged(Box<Charged>),
@@ -274,6 +288,14 @@ pub enum Change {
     ReversedInAll { of: Taker, credits: Amount },
     /// An order's email address and metadata were erased.
     OrderErased(Box<OrderErased>),
+    /// The wallet's own limits were replaced.
+    LimitsSet {
+        limits: Vec<Limit>,
+        /// The limits that others set for it: what counts for none is forgotten.
+        others: Vec<Limit>,
+    },
+    /// A limit refused a use for the first time in its window.
+    LimitRefused(Box<Counted>, ProductId),
 }
 
 impl Change {
@@ -285,6 +307,19 @@ impl Change {
             Self::OrderFailed(closed) | Self::OrderExpired(closed) => Some(closed.order),
             Self::OrderErased(erased) => Some(erased.order),
             Self::OrderReversed { order, .. } | Self::OrderProcessing { order, .. } => Some(*order),
+            _ => None,
+        }
+    }
+
+    /// What limits counted, with the alerts that are due.
+    pub(in crate::wallet) fn counted(&self) -> Option<&Counted> {
+        match self {
+            Self::Deducted { counted, .. }
+            | Self::HoldPlaced { counted, .. }
+            | Self::HoldSettled { counted, .. }
+            | Self::HoldDrawn { counted, .. } => counted.as_deref(),
+            Self::Charged(charged) => charged.counted.as_deref(),
+            Self::LimitRefused(counted, _) => Some(counted),
             _ => None,
         }
     }

@@ -37,6 +37,7 @@ impl Wallet {
         }
         faults.extend(self.faults_of_holds());
         faults.extend(self.faults_of_debts());
+        faults.extend(self.limits.iter().filter_map(|limits| limits.fault()));
         if let Some(commerce) = &self.commerce {
             faults.extend(commerce.faults());
             let mut orders = commerce.orders.values();

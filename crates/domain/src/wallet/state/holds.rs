@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    amount::Amount,
-    history::{HoldSnapshot, HoldStatus},
+    history::{HoldRate, HoldSnapshot, HoldStatus},
     id::{HoldId, ProductId},
+    limit::Counted,
     text::{IdempotencyKey, Meta},
     time::Timestamp,
 };
@@ -17,8 +17,8 @@ use crate::{
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Hold {
     pub product: ProductId,
-    /// Credits set aside when it was placed.
-    pub amount: Amount,
+    /// Credits set aside when it was placed, 0 or more.
+    pub amount: i64,
     /// The lots that they come from, by number and credits; more than `amount` once more was drawn.
     pub pins: Vec<(u64, i64)>,
     /// When it expires and gives them back.
@@ -32,11 +32,14 @@ pub struct Hold {
     /// Drawn credits, charged already although their lots stay pinned.
     pub drawn: i64,
     pub max_overrun: i64,
+    pub rate: Option<Box<HoldRate>>,
+    /// Who placed it, and where limits count it.
+    pub counted: Option<Box<Counted>>,
 }
 
 impl Hold {
     /// What callers see of an open hold.
-    pub const fn facts(&self, id: HoldId) -> HoldSnapshot {
+    pub fn facts(&self, id: HoldId) -> HoldSnapshot {
         HoldSnapshot {
             id,
             product: self.product,
@@ -50,16 +53,22 @@ impl Hold {
             rotations: self.rotations,
             owed: 0,
             uncovered: 0,
+            rate: self.rate.clone(),
+            counted: self.counted.clone(),
         }
+    }
+
+    /// Credits that it still sets aside.
+    pub(in crate::wallet) const fn left(&self) -> i64 {
+        self.pinned().saturating_sub(self.drawn)
     }
 
     /// Credits that are pinned: what was set aside, or what was drawn if that is more.
     pub const fn pinned(&self) -> i64 {
-        let amount = self.amount.get();
-        if self.drawn > amount {
+        if self.drawn > self.amount {
             self.drawn
         } else {
-            amount
+            self.amount
         }
     }
 }

@@ -11,6 +11,7 @@ mod faults;
 pub(in crate::wallet) mod freeze;
 pub(in crate::wallet) mod holds;
 pub mod instruction;
+pub(in crate::wallet) mod limits;
 pub(in crate::wallet) mod lots;
 pub mod order;
 pub mod outstanding;
@@ -29,6 +30,7 @@ use crate::{
     MAX_CREDITS,
     history::HoldSnapshot,
     id::{HoldId, ProductId, ProjectId, WalletId, WalletKey},
+    rate_card::Carried,
     text::Feature,
     time::Timestamp,
 };
@@ -58,6 +60,7 @@ pub use taken::TakenLot;
 
 use commerce::Commerce;
 use holds::Holds;
+use limits::WalletLimits;
 use stored::DueAt;
 
 /// The state of one wallet: what its events add up to.
@@ -95,6 +98,8 @@ pub struct Wallet {
     /// The earliest instant at which a lot, a hold or an order expires; until then, catching up costs nothing.
     #[serde(skip)]
     pub(in crate::wallet) due_at: DueAt,
+    /// Absent where no limit ever counted.
+    pub(in crate::wallet) limits: Option<Box<WalletLimits>>,
     /// Absent until the first order.
     pub(in crate::wallet) commerce: Option<Box<Commerce>>,
 }
@@ -115,6 +120,12 @@ impl Wallet {
     /// Credits of a product that can be spent now.
     pub fn available(&self, product: ProductId) -> i64 {
         self.account(product).map_or(0, Account::available)
+    }
+
+    /// What was used by rate cards below a whole credit of a product.
+    pub(in crate::wallet) fn carried(&self, product: ProductId) -> Carried {
+        self.account(product)
+            .map_or_else(Carried::default, |account| account.carried)
     }
 
     /// Credits of a product that can be added before the largest balance.

@@ -7,6 +7,7 @@ use crate::{
     amount::Amount,
     history::DeductionRef,
     id::ProductId,
+    limit::Counted,
     text::{IdempotencyKey, Meta},
 };
 
@@ -23,4 +24,6 @@ pub struct DeductionReversed {
     pub meta: Option<Meta>,
     /// The lots that the credits return to after a debt is paid.
     pub lots: Vec<TakenLot>,
+    /// Where it was counted; an operation only if nothing is left of it.
+    pub counted: Option<Box<Counted>>,
 }

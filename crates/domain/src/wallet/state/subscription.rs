@@ -198,12 +198,17 @@ impl Subscription {
 
     /// The features that it unlocks at this instant.
     pub fn features(&self, now: Timestamp) -> impl Iterator<Item = &Feature> {
+        let is_in_force = self.is_in_force(now);
+        self.tier().features.iter().filter(move |_| is_in_force)
+    }
+
+    /// Whether its tier brings features and limits at this instant.
+    pub(crate) fn is_in_force(&self, now: Timestamp) -> bool {
         let unlocks = match self.status {
             SubscriptionStatus::Active => true,
             SubscriptionStatus::PastDue => self.grace_ends_at.is_some_and(|end| now < end),
             SubscriptionStatus::Paused | SubscriptionStatus::Canceled => false,
         };
-        let unlocks = unlocks && self.is_paid() && !self.reversed;
-        self.tier().features.iter().filter(move |_| unlocks)
+        unlocks && self.is_paid() && !self.reversed
     }
 }

@@ -36,6 +36,30 @@ pub(in crate::wallet) struct LastTaken {
     pub(in crate::wallet) record: u64,
 }
 
+/// The lot that the last of some credits came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastLot {
+    /// Its number in its account.
+    pub number: u64,
+    /// When it ends; the epoch if that is not known.
+    pub ends_at: Timestamp,
+}
+
+impl LastLot {
+    /// A lot whose end is not known, as long as it exists.
+    pub(in crate::wallet) const fn of(number: u64) -> Self {
+        Self {
+            number,
+            ends_at: Timestamp(0),
+        }
+    }
+
+    /// No lot that ever existed.
+    pub(in crate::wallet) const fn none() -> Self {
+        Self::of(u64::MAX)
+    }
+}
+
 /// A deduction's record names its lot only if that differs from the last deduction's, or if none of this many record
 /// numbers before it does. So most records take no room for it, and one within this distance always names it. Smaller
 /// in tests, so that short histories have both cases.

@@ -187,7 +187,7 @@ fn a_wallet_has_no_more_open_holds_than_it_may() {
         "a replay comes first"
     );
     let reused = driver.place(PlaceHold {
-        amount: credits(2),
+        cost: credits(2).into(),
         ..hold(7, 1, end)
     });
     assert_eq!(reused, Err(Rejection::KeyReused));

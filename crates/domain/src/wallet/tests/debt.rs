@@ -219,7 +219,7 @@ fn what_was_drawn_too_much_is_credited_and_pays() {
         .unwrap();
     let draw = Draw {
         hold: hold_id(1),
-        amount: Amount::new(80).unwrap(),
+        cost: Amount::new(80).unwrap().into(),
         key: key("draw"),
         meta: None,
     };

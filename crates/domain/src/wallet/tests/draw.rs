@@ -23,7 +23,7 @@ use crate::{
 fn draw(name: &str, amount: i64) -> Draw {
     Draw {
         hold: hold_id(1),
-        amount: Amount::new(amount).unwrap(),
+        cost: Amount::new(amount).unwrap().into(),
         key: key(name),
         meta: None,
     }
@@ -355,7 +355,7 @@ fn held_by_code() -> Driver {
 fn settled(amount: i64, publishable: bool) -> Settle {
     Settle {
         hold: hold_id(1),
-        amount,
+        cost: amount.into(),
         on_shortfall: OnShortfall::Drain,
         publishable,
         meta: None,

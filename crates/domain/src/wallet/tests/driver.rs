@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use super::{KEY, at};
 use crate::{
     Amount, Rejection, Timestamp,
-    history::{Entry, HoldSnapshot, Reason, Record, RecordContent, RecordKey, Taker},
+    history::{EndedHold, Entry, HoldSnapshot, Reason, Record, RecordContent, RecordKey, Taker},
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
+    limit::ProjectLimits,
     text::{ExternalUserId, Feature, FreezeReason},
     wallet::{
         Applied, Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule,
         Instruction, InstructionDecision, InstructionRecord, InstructionStage, Order, Owner,
-        SubscriptionAction, SubscriptionInstruction, Wallet,
+        SubscriptionAction, SubscriptionInstruction, UseRules, Wallet,
         credit::Credit,
         debt_limit::{DebtLimit, SetDebtLimit},
         deduct::Deduct,
@@ -40,6 +41,7 @@ pub(super) struct Driver {
     pub(super) now: Timestamp,
     pub(super) rules: Vec<FreeGrantRule>,
     pub(super) limits: Vec<DebtLimit>,
+    pub(super) project_limits: ProjectLimits,
     pub(super) wallet: Wallet,
     pub(super) events: Vec<Event>,
     pub(super) applied: Vec<Applied>,
@@ -80,6 +82,7 @@ impl Driver {
             now,
             rules: Vec::new(),
             limits: Vec::new(),
+            project_limits: ProjectLimits::default(),
             states: vec![wallet.clone()],
             keeps_states: true,
             steps: Vec::new(),
@@ -143,7 +146,8 @@ impl Driver {
         self.touch();
         let key = command.key.clone();
         let prior = self.find(RecordKey::Deduct(key.as_str()));
-        let decided = self.wallet.deduct(command, prior, &self.limits)?;
+        let decided = self.wallet.deduct(command, prior, self.rules(), self.now);
+        let decided = self.refused(decided)?;
         Ok(self.meet(decided))
     }
 
@@ -160,11 +164,14 @@ impl Driver {
         let key = command.key.clone();
         let prior = self.find(RecordKey::Hold(key.as_str()));
         let closed = match prior.map(|prior| &prior.fact) {
-            Some(RecordContent::HoldPlaced(hold, _)) => self.closing_record(hold.id),
+            Some(RecordContent::HoldPlaced(hold, ..)) => self.closing_record(hold.id),
             _ => None,
         };
         let placed = (prior, closed);
-        let decision = self.wallet.place_hold(command, placed, &self.limits)?;
+        let decision = self
+            .wallet
+            .place_hold(command, placed, self.rules(), self.now);
+        let decision = self.refused(decision)?;
         Ok(self.carry_out(decision))
     }
 
@@ -189,11 +196,26 @@ impl Driver {
     ) -> Result<CostDecision, Rejection> {
         self.settle_by(Settle {
             hold,
-            amount,
+            cost: amount.into(),
             on_shortfall,
             publishable: false,
             meta: None,
         })
+    }
+
+    /// Logs what is logged of a refusal.
+    fn refused<T>(&mut self, decided: Result<T, Rejection>) -> Result<T, Rejection> {
+        if let Some(change) = decided.as_ref().err().and_then(Rejection::logged) {
+            self.commit(change);
+        }
+        decided
+    }
+
+    pub(super) fn rules(&self) -> UseRules<'_> {
+        UseRules {
+            debts: &self.limits,
+            limits: &self.project_limits,
+        }
     }
 
     pub(super) fn settle_by(&mut self, settle: Settle) -> Result<CostDecision, Rejection> {
@@ -201,12 +223,17 @@ impl Driver {
         let hold = settle.hold;
         let closed = self.closing_record(hold);
         let deduction = settle.late_key(closed);
+        let ended = closed.and_then(Record::ended_hold);
+        let order = ended.and_then(EndedHold::last_order);
         let late = Late {
             deduction: deduction.and_then(|key| self.find(RecordKey::Deduct(key.as_str()))),
             reversed: self.find(RecordKey::ReversedInAll(Taker::Hold(hold.serial))),
+            order: order.and_then(|order| self.find(RecordKey::Order(order))),
         };
-        let limits = &self.limits;
-        let decided = self.wallet.settle(settle, closed, late, limits, self.now)?;
+        let decided = self
+            .wallet
+            .settle(settle, closed, late, self.rules(), self.now);
+        let decided = self.refused(decided)?;
         Ok(self.meet(decided))
     }
 
@@ -222,7 +249,9 @@ impl Driver {
         let key = command.key.clone();
         let prior = self.find(RecordKey::Draw(key.as_str()));
         let closed = self.closing_record(command.hold);
-        let decision = self.wallet.draw(command, prior, closed)?;
+        let rules = (self.rules(), self.now);
+        let decision = self.wallet.draw(command, prior, closed, rules);
+        let decision = self.refused(decision)?;
         Ok(self.carry_out(decision))
     }
 

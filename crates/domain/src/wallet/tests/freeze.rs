@@ -47,7 +47,7 @@ fn nothing_is_taken_from_a_frozen_wallet_until_it_is_thawed() {
     assert_eq!(driver.place(hold(2, 1, end)), frozen());
     let draw = Draw {
         hold: hold_id(1),
-        amount: credits(1),
+        cost: credits(1).into(),
         key: key("draw"),
         meta: None,
     };

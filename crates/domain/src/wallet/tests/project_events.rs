@@ -146,7 +146,7 @@ fn with(credits: i64) -> Driver {
 fn draw(serial: u128, amount: i64) -> Draw {
     Draw {
         hold: hold_id(serial),
-        amount: Amount::new(amount).unwrap(),
+        cost: Amount::new(amount).unwrap().into(),
         key: key("draw"),
         meta: None,
     }

@@ -26,6 +26,7 @@ use crate::{
     Amount, MAX_CREDITS, Rejection, Timestamp,
     history::HoldSnapshot,
     id::ProductId,
+    limit::Spender,
     time::Period,
     wallet::{
         Account, Coverage, FreeGrantRule, ProductRef,
@@ -135,10 +136,11 @@ impl Run {
                 let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
                 let real = self.driver.charge(Deduct {
                     product: self.refer(product),
-                    amount: self.amount(coins),
+                    cost: self.amount(coins).into(),
                     key: key(&name),
                     meta: None,
                     on_shortfall: short,
+                    by: Spender::default(),
                 });
                 (
                     met(real, coins * self.model.worth),
@@ -158,13 +160,14 @@ impl Run {
                 let real = self.driver.place(PlaceHold {
                     id: hold_id(serial),
                     product: self.refer(product),
-                    amount: self.amount(coins),
+                    cost: self.amount(coins).into(),
                     expires_at,
                     key: key(&name),
                     meta: None,
                     publishable: false,
                     max_open: MAX_OPEN_HOLDS,
                     max_overrun: overrun * self.model.worth,
+                    by: Spender::default(),
                 });
                 (
                     about_hold(real),
@@ -185,7 +188,7 @@ impl Run {
                 let name = format!("k{name}");
                 let real = self.driver.draw(Draw {
                     hold: hold_id(hold),
-                    amount: self.amount(coins),
+                    cost: self.amount(coins).into(),
                     key: key(&name),
                     meta: None,
                 });

@@ -44,7 +44,8 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
             | Rejection::NoRecoveryCode
             | Rejection::DeductionNotFound
             | Rejection::HoldOpen
-            | Rejection::AlreadyReversed { .. },
+            | Rejection::AlreadyReversed { .. }
+            | Rejection::Unrated(_),
         ) => {
             panic!("a wallet does not refuse itself")
         }
@@ -60,6 +61,9 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
             | Rejection::SubscriptionAmbiguous
             | Rejection::AlreadyRefunded { .. },
         ) => panic!("this is about purchases"),
+        Err(Rejection::LimitExceeded(_) | Rejection::TooManyScopes) => {
+            panic!("nothing is limited here")
+        }
         Err(Rejection::MetaTooLarge) => panic!("nothing has a note here"),
     }
 }

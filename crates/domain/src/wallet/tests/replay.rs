@@ -48,20 +48,24 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
     };
     let deduction = |product, amount| Change::Deducted {
         product,
-        amount: credits(amount),
+        amount,
         key: key("k"),
         meta: None,
+        rate: None,
+        counted: None,
     };
     let placement = |serial, amount| Change::HoldPlaced {
         hold: hold_id(serial),
         product: GOLD,
-        amount: credits(amount),
+        amount,
         expires_at: Timestamp::NEVER,
         key: key("k"),
         meta: None,
         publishable: false,
         rotations: 0,
         max_overrun: 0,
+        rate: None,
+        counted: None,
     };
     let expiry = |product, lot, amount| Change::LotExpired {
         product,
@@ -93,6 +97,8 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
                 owed: 0,
                 uncovered: 0,
                 meta: None,
+                rate: None,
+                counted: None,
             },
         ),
         (
@@ -103,6 +109,8 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
                 owed: 0,
                 uncovered: 0,
                 meta: None,
+                rate: None,
+                counted: None,
             },
         ),
         (
@@ -113,6 +121,8 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
                 owed: 0,
                 uncovered: 0,
                 meta: None,
+                rate: None,
+                counted: None,
             },
         ),
         (

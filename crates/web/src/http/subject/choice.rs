@@ -6,7 +6,7 @@ use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         ObjectBuilder, Ref, RefOr,
-        schema::{AllOfBuilder, AnyOfBuilder, OneOfBuilder, Schema, Type},
+        schema::{AllOfBuilder, AnyOfBuilder, OneOfBuilder, Schema, SchemaType, Type},
     },
 };
 use wire::field::{CodeText, ProductName, SubscriptionName, UserText, WalletName};
@@ -106,20 +106,80 @@ impl<T: ToSchema> ToSchema for SubscriptionChoice<T> {
     }
 }
 
+/// Adds to the schema of the request `T` which of its fields have to be sent: all of one of these ways.
+pub(crate) struct FieldChoice<T, W>(PhantomData<(T, W)>);
+
+/// A property without the alternative that it is null.
+fn not_null(property: RefOr<Schema>) -> RefOr<Schema> {
+    let is_null = |item: &RefOr<Schema>| match item {
+        RefOr::T(Schema::Object(object)) => object.schema_type == SchemaType::from(Type::Null),
+        _ => false,
+    };
+    let RefOr::T(Schema::OneOf(choice)) = &property else {
+        return property;
+    };
+    let mut others = choice.items.iter().filter(|item| !is_null(item));
+    match (others.next(), others.next()) {
+        (Some(only), None) => only.clone(),
+        _ => property,
+    }
+}
+
+/// Ways to send a request, each with the fields that it needs.
+pub(crate) trait Ways {
+    const WAYS: &'static [&'static [&'static str]];
+}
+
+impl<T: ToSchema, W: Ways> PartialSchema for FieldChoice<T, W> {
+    fn schema() -> RefOr<Schema> {
+        let mut request = T::schema();
+        let (mut description, mut ways) = (None, AnyOfBuilder::new());
+        if let RefOr::T(Schema::Object(object)) = &mut request {
+            description = object.description.take();
+            for fields in W::WAYS {
+                let way = fields.iter().fold(ObjectBuilder::new(), |way, field| {
+                    let way = way.required(*field);
+                    match object.properties.get(*field) {
+                        Some(property) => way.property(*field, not_null(property.clone())),
+                        None => way,
+                    }
+                });
+                ways = ways.item(way);
+            }
+        }
+        AllOfBuilder::new()
+            .description(description)
+            .item(request)
+            .item(ways)
+            .into()
+    }
+}
+
+impl<T: ToSchema, W: Ways> ToSchema for FieldChoice<T, W> {
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
+        T::schemas(components);
+    }
+}
+
 /// A field that some routes need of a request which others share.
 pub(crate) trait NeededField: ToSchema {
-    const FIELD: &'static str;
+    /// The field's name; `None`: none is needed.
+    const FIELD: Option<&'static str>;
     /// What the schema's name ends with then.
     const SUFFIX: &'static str;
 }
 
 impl NeededField for UserText {
-    const FIELD: &'static str = USER;
+    const FIELD: Option<&'static str> = Some(USER);
     const SUFFIX: &'static str = "External";
 }
 
 impl NeededField for ProductName {
-    const FIELD: &'static str = "productId";
+    const FIELD: Option<&'static str> = None;
     const SUFFIX: &'static str = "ByCode";
 }
 
@@ -129,9 +189,9 @@ pub(crate) struct Needing<T, N>(PhantomData<(T, N)>);
 impl<T: ToSchema, N: NeededField> PartialSchema for Needing<T, N> {
     fn schema() -> RefOr<Schema> {
         let mut request = T::schema();
-        if let RefOr::T(Schema::Object(object)) = &mut request {
-            object.properties.insert(N::FIELD.into(), refer::<N>());
-            object.required.push(N::FIELD.into());
+        if let (Some(field), RefOr::T(Schema::Object(object))) = (N::FIELD, &mut request) {
+            object.properties.insert(field.into(), refer::<N>());
+            object.required.push(field.into());
         }
         request
     }

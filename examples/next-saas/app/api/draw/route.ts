@@ -1,6 +1,6 @@
 import { isScripError } from '@scrip-wallet/server';
 import { auth } from '../../../lib/auth';
-import { walletOf } from '../../../lib/better-auth-scrip';
+import { spenderOf } from '../../../lib/better-auth-scrip';
 import { scrip } from '../../../lib/scrip';
 
 const COST = 5;
@@ -13,10 +13,10 @@ export async function POST(request: Request): Promise<Response> {
   if (typeof id !== 'string' || !/^[\w-]{8,64}$/.test(id)) return Response.json({ code: 'invalid_request', message: 'Which drawing?' }, { status: 400 });
   try {
     // One press, one drawing: a request that is sent again takes nothing.
-    await scrip.deduct({ externalUserId: walletOf(signedIn), amount: COST, idempotencyKey: `drawing-${id}`, meta: { feature: 'drawing' } });
+    await scrip.deduct({ ...spenderOf(signedIn), amount: COST, idempotencyKey: `drawing-${id}`, meta: { feature: 'drawing' } });
     return Response.json({ drawing: draw(id) });
   } catch (error) {
-    if (!isScripError(error, 'insufficient_credits')) throw error;
+    if (!isScripError(error, 'insufficient_credits') && !isScripError(error, 'limit_exceeded')) throw error;
     return Response.json(error, { status: error.status });
   }
 }

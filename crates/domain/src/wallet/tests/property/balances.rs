@@ -135,9 +135,10 @@ impl ModelCoins {
     }
 
     /// Puts a coin back among those that it was of, or where that is over, among others that last a day.
-    pub(super) fn put_back(&mut self, product: ProductId, one: SpentCoin, end: i64, now: i64) {
+    pub(super) fn put_back(&mut self, product: ProductId, one: SpentCoin, now: i64) {
         let SpentCoin {
             source,
+            end,
             serial,
             tag,
             ..

@@ -35,7 +35,7 @@ pub(super) fn same(driver: &Driver, model: &Model) {
         let facts = driver.find_hold(hold_id(serial)).unwrap();
         assert_eq!(facts.status, expected.status, "hold {serial}");
         assert_eq!(facts.product, expected.product);
-        assert_eq!(facts.amount.get(), expected.amount * model.worth);
+        assert_eq!(facts.amount, expected.amount * model.worth);
         assert_eq!(facts.settled, expected.settled * model.worth);
         assert_eq!(facts.expires_at.0, expected.end);
         assert_eq!(facts.drawn, expected.drawn * model.worth);
@@ -157,9 +157,7 @@ pub(in crate::wallet::tests) fn sound(driver: &Driver) {
             .values()
             .filter(|hold| hold.product == account.product);
         assert_eq!(
-            holds
-                .map(|hold| hold.amount.get().max(hold.drawn))
-                .sum::<i64>(),
+            holds.map(|hold| hold.amount.max(hold.drawn)).sum::<i64>(),
             account.held
         );
     }
@@ -307,7 +305,7 @@ pub(in crate::wallet::tests) fn alerts(driver: &Driver, low: i64) {
         }
         for &product in &products {
             let held = wallet.holds().values().filter(|it| it.product == product);
-            let held: i64 = held.map(|it| (it.amount.get() - it.drawn).max(0)).sum();
+            let held: i64 = held.map(|it| (it.amount - it.drawn).max(0)).sum();
             let left = wallet.available(product) + held;
             let armed = armed.entry(product).or_default();
             let count_of = |wanted: fn(&EventData) -> Option<ProductId>| {

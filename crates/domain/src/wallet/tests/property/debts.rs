@@ -284,11 +284,19 @@ impl Model {
         self.date(self.now);
         let rest = self.debts.pay(product, coins);
         let last = *hold.row.coins.last().unwrap();
+        let last = self.as_it_ends(last);
         self.coins.restore(product, last, rest, self.touched);
         self.write(product, Reason::Reversal, coins, Some(&hold.key));
         let met = (product, -coins, [-coins, 0, 0]);
         self.debts.met.insert(hold.key.clone(), met);
         Ok(())
+    }
+
+    /// A coin that was spent, with the end that those of its order have by now.
+    fn as_it_ends(&self, mut one: SpentCoin) -> SpentCoin {
+        let order = one.tag.map(|tag| &self.purchases.orders[&tag.serial]);
+        one.end = order.map_or(one.end, |order| one.end.min(order.credits_end));
+        one
     }
 
     pub(super) fn draw(&mut self, serial: u128, coins: i64, key: &str) -> Outcome {
@@ -397,11 +405,8 @@ impl Model {
                 continue;
             };
             let one = row.coins[row.coins.len() - 1 - usize::try_from(from_last).unwrap()];
-            let ended = one
-                .tag
-                .map(|tag| self.purchases.orders[&tag.serial].credits_end);
-            let end = ended.map_or(one.end, |ended| one.end.min(ended));
-            self.coins.put_back(product, one, end, self.touched);
+            self.coins
+                .put_back(product, self.as_it_ends(one), self.touched);
         }
         self.write(product, Reason::Reversal, coins, Some(key));
         let deduction = &mut self.debts.deductions[number];

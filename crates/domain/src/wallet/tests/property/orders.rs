@@ -570,6 +570,9 @@ impl Model {
             let back = (-missing).min(self.room(product));
             let rest = self.debts.pay(product, back);
             self.coins.mint_for(product, tag, rest, end);
+            if back > 0 {
+                self.coins.end(serial, end);
+            }
             back
         };
         if moved != 0 {
