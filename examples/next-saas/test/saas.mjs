@@ -87,8 +87,12 @@ try {
     assert.equal(reply.status, 200);
     return reply.json();
   };
-  const { events } = await ask('GET', '/events?types=wallet.created');
-  const { externalUserId } = events.map(({ data }) => data).find((data) => data.externalUserId?.startsWith('team-'));
+  let externalUserId;
+  for (let looks = 0; !externalUserId && looks < 100; looks += 1) {
+    const { events } = await ask('GET', '/events?types=wallet.created');
+    externalUserId = events.map(({ data }) => data.externalUserId).find((user) => user?.startsWith('team-'));
+    if (!externalUserId) await page.waitForTimeout(100);
+  }
   await ask('PUT', '/wallets/external/limits', { externalUserId, limits: [{ scope: 'member:*', amount: 5, window: 'day' }] });
   await ask('POST', '/credit', { externalUserId, productId: demo.product, amount: 100, idempotencyKey: 'team' });
   await reads(/^100 credits$/);
