@@ -30,9 +30,10 @@ async fn a_preflight_needs_no_key() {
         assert_eq!(reply.status, 200, "{path}");
         assert_eq!(header(&reply, "access-control-allow-origin"), Some("*"));
         let methods = header(&reply, "access-control-allow-methods").unwrap();
-        for method in ["GET", "POST", "PUT", "DELETE"] {
-            assert!(methods.contains(method), "{methods}");
-        }
+        assert!(
+            methods.contains("POST") && methods.contains("GET"),
+            "{methods}"
+        );
         let headers = header(&reply, "access-control-allow-headers")
             .unwrap()
             .to_lowercase();

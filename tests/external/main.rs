@@ -14,7 +14,6 @@ mod dev;
 mod docs;
 mod forms;
 mod https;
-mod mails;
 mod node;
 mod oidc;
 mod pages;

@@ -1,7 +1,5 @@
 export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
-  AutoTopUp,
-  AutoTopUpInput,
   Balance,
   Bucket,
   CallOptions,
@@ -27,7 +25,6 @@ export type {
   RateCard,
   Reason,
   Released,
-  SavedCard,
   Session,
   Subscription,
   UsageFormat,
@@ -41,7 +38,6 @@ export type {
   ExtendInput,
   HoldInput,
   OpenWallet,
-  PaymentMethodInput,
   PopupOptions,
   PortalInput,
   RotateInput,

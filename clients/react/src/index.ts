@@ -1,6 +1,5 @@
 // What a page imports. Only `client` is marked for browsers: the rest may be called on a server, too.
 export {
-  AutoTopUp,
   BalanceBadge,
   CheckoutButton,
   CheckoutNotice,
@@ -8,7 +7,6 @@ export {
   LedgerTable,
   LostCode,
   OpenInvoice,
-  PaymentMethod,
   Paywall,
   PortalButton,
   PriceEstimate,
@@ -18,7 +16,6 @@ export {
   ScripProvider,
   Usage,
   useAction,
-  useAutoTopUp,
   useBalance,
   useCheckout,
   useDeduct,
@@ -29,15 +26,11 @@ export {
   useLocale,
   useTimeZone,
   useMessages,
-  usePaymentMethod,
   useProducts,
   useScrip,
   useUsage,
   useWallet,
   type Action,
-  type AutoTopUpInput,
-  type AutoTopUpProps,
-  type AutoTopUpState,
   type BalanceBadgeProps,
   type BalanceState,
   type CheckoutButtonProps,
@@ -57,8 +50,6 @@ export {
   type LimitsState,
   type LostCodeProps,
   type OpenInvoiceProps,
-  type PaymentMethodProps,
-  type PaymentMethodState,
   type PaywallProps,
   type PortalButtonProps,
   type PriceEstimateProps,
@@ -72,12 +63,11 @@ export {
   type UsageState,
   type WalletState,
 } from './client';
-export { formatAmount, formatBrand, formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice, parseAmount } from './format';
+export { formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
 export type { Messages } from './messages/en';
 export {
   ScripError,
   isScripError,
-  type AutoTopUp as AutoTopUpSettings,
   type Balance,
   type Deduction,
   type Estimate,
@@ -87,7 +77,6 @@ export {
   type Order,
   type Price,
   type Product,
-  type SavedCard,
   type Session,
   type SessionSource,
   type Subscription,

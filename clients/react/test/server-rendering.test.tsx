@@ -7,13 +7,11 @@ import type { ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { expect, inject, it, vi } from 'vitest';
 import {
-  AutoTopUp,
   BalanceBadge,
   CheckoutButton,
   CheckoutNotice,
   LedgerTable,
   OpenInvoice,
-  PaymentMethod,
   Paywall,
   PortalButton,
   PricingTable,
@@ -39,8 +37,6 @@ function Page(): ReactNode {
       <RecoveryCode />
       <RedeemCode recoverByEmail />
       <LedgerTable />
-      <PaymentMethod />
-      <AutoTopUp />
       <Usage />
     </ScripProvider>
   );

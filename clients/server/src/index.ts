@@ -1,8 +1,6 @@
 export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
   Amount,
-  AutoTopUp,
-  AutoTopUpInput,
   Balance,
   Bucket,
   CallOptions,
@@ -34,7 +32,6 @@ export type {
   Rated,
   Reason,
   Released,
-  SavedCard,
   ScripEvent,
   ScripEventOf,
   Session,

@@ -40,7 +40,6 @@ pub(super) const fn kind(kind: OrderKind) -> &'static str {
         OrderKind::Checkout => "Checkout",
         OrderKind::Renewal => "Renewal",
         OrderKind::Switch => "Tier switch",
-        OrderKind::TopUp => "Automatic top-up",
     }
 }
 

@@ -3,7 +3,7 @@
 use domain::text::Email;
 use identity::Invited;
 
-use crate::mail::{Mail, MailHeaders, Mailer};
+use crate::mail::{Mail, Mailer};
 
 /// The path of the page where an invitation is accepted.
 pub const INVITATION: &str = "/dashboard/invitation";
@@ -42,6 +42,5 @@ fn mail(to: Email, link: &str) -> Mail {
         subject: "Your invitation to Scrip".into(),
         text,
         html: None,
-        headers: MailHeaders::default(),
     }
 }

@@ -38,8 +38,6 @@ mod scheduler;
 mod subscription_imports;
 mod subscriptions;
 mod sweep;
-mod top_up_pauses;
-mod top_ups;
 mod unfulfilled;
 
 use std::{
@@ -52,7 +50,7 @@ use catalog::CatalogStore;
 use domain::id::{ProjectId, WalletKey};
 
 pub use self::{
-    checkout::{NewCardSetup, NewCheckout},
+    checkout::NewCheckout,
     context::Providers,
     doubled_subscriptions::DoubledSubscriptions,
     error::Error,
@@ -86,7 +84,6 @@ use self::{
     pending_orders::PendingOrders,
     provider_epochs::ProviderEpochs,
     repeated_checkouts::RepeatedCheckouts,
-    top_up_pauses::Pauses,
 };
 pub use payments_port::NoOrderReason;
 use tokio::sync::Semaphore;
@@ -114,7 +111,6 @@ struct Inner {
     backlog: Arc<Sweep<Inbox>>,
     reconciliations: Reconciliations,
     repeated_checkouts: RepeatedCheckouts,
-    top_up_pauses: Pauses,
 }
 
 impl Payments {
@@ -175,7 +171,6 @@ impl Payments {
         let backlog = Sweep::new(context.clone(), inbox.clone());
         Ok(Self(Arc::new(Inner {
             leaving: NamedLocks::default(),
-            top_up_pauses: Pauses::default(),
             checkouts: FairSemaphore::new(CONCURRENCY),
             refreshes: Semaphore::new(REFRESH_CONCURRENCY),
             instructions: FairSemaphore::new(CONCURRENCY),

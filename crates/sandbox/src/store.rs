@@ -119,11 +119,7 @@ impl Store {
             None => self.load(project).await.map_err(Failure::Broken)?,
         };
         db.now = self.now(project);
-        {
-            let injector = project_state.injector.lock();
-            db.listing = injector.settings().listing();
-            db.debit_seconds = injector.settings().debits_fail_after_seconds.into();
-        }
+        db.listing = project_state.injector.lock().settings().listing();
         db.ids = ids().map_err(Failure::Broken)?;
         db.request = Request::default();
         let done = work(&mut db);

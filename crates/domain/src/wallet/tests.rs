@@ -45,7 +45,6 @@ mod shop;
 mod stored;
 mod subscription;
 mod switch;
-mod top_up;
 
 use super::{
     ProductRef,

@@ -17,7 +17,6 @@ use super::{
 };
 
 mod billing;
-mod cards;
 mod changes;
 mod checkout;
 mod cycles;
@@ -57,8 +56,7 @@ impl Shop {
 
     fn call(&mut self, method: &str, path: &str, query: &str) -> Result<Value, Refusal> {
         let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
-        let answer = api::call(&mut self.db, method, path, &params)?;
-        Ok(answer.body)
+        api::call(&mut self.db, method, path, &params)
     }
 
     fn post(&mut self, path: &str, query: &str) -> Value {

@@ -109,7 +109,6 @@ impl Stripe {
             currency: None,
             billing,
             subscription: Some(state),
-            saved_card: None,
         })
     }
 }

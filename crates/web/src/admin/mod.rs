@@ -18,7 +18,6 @@ mod freeze;
 mod key_view;
 mod keys;
 mod limits;
-mod mails;
 mod operations;
 mod orders;
 mod path;

@@ -36,7 +36,6 @@ mod settle;
 mod state;
 mod stream;
 mod subscriptions;
-mod top_up;
 mod usage;
 mod webhooks;
 

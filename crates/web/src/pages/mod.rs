@@ -3,4 +3,3 @@
 
 pub mod packages;
 pub mod result;
-pub mod unsubscribe;

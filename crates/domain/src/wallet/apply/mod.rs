@@ -6,9 +6,8 @@ mod debt;
 mod holds;
 mod limits;
 mod orders;
-mod top_up;
 
-pub use applied::{AccountCredits, Applied, TopUpEvent};
+pub use applied::{AccountCredits, Applied};
 
 use crate::{
     history::{Entry, HoldRate, HoldStatus, Reason, Record, RecordContent},
@@ -73,7 +72,6 @@ impl Wallet {
             due_at: DueAt(Timestamp::NEVER),
             limits: None,
             commerce: None,
-            top_up: None,
         }
     }
 
@@ -90,7 +88,6 @@ impl Wallet {
             self.count_used(fact)?;
             self.records = self.records.checked_add(1).ok_or(TOO_MANY)?;
         }
-        self.observe_top_up();
         self.touched_at = self.touched_at.max(at);
         if is_use {
             self.used_at = self.used_at.max(at);
@@ -277,11 +274,6 @@ impl Wallet {
                 self.count(Some(refused), product, Use::default(), at);
                 Ok(None)
             }
-            Change::TopUp(change) => self.top_up_changed(at, *change).map(|()| None),
-            Change::EmailSet(email) => {
-                self.commerce_mut().email = email;
-                Ok(None)
-            }
             Change::FeatureGranted { feature } => {
                 self.features.insert(feature);
                 Ok(None)
@@ -299,7 +291,10 @@ impl Wallet {
                 self.frozen = None;
                 Ok(None)
             }
-            Change::SessionsRevoked => self.end_sessions().map(|()| None),
+            Change::SessionsRevoked => {
+                self.end_sessions()?;
+                Ok(None)
+            }
             Change::OrderPlaced(placed) => self.order_placed(at, *placed),
             Change::OrderPaid(paid) => self.order_paid(at, *paid),
             Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
@@ -312,7 +307,7 @@ impl Wallet {
                 order,
                 reversal,
                 credits,
-            } => self.order_reversed(at, order, reversal, credits),
+            } => self.order_reversed(order, reversal, credits),
             Change::SubscriptionChanged(changed) => {
                 self.subscription_changed(changed.subscription);
                 Ok(None)
@@ -325,7 +320,10 @@ impl Wallet {
                 ends_at,
             } => self.cycle_ended(&subscription, ends_at),
             Change::OrderArchived { order } => self.order_archived(order).map(Some),
-            Change::OrderRecalled(recalled) => self.order_recalled(*recalled).map(|()| None),
+            Change::OrderRecalled(recalled) => {
+                self.order_recalled(*recalled)?;
+                Ok(None)
+            }
             Change::Instructed(instructed) => self.instruction_moved(at, *instructed).map(Some),
         }
     }

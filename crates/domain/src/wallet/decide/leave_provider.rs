@@ -5,13 +5,7 @@ use super::{change_order::OrderReport, decision::DecisionBuilder};
 use crate::{
     Rejection,
     time::Timestamp,
-    top_up::ChargeFailure,
-    wallet::state::{
-        Wallet,
-        archive::Archive,
-        event::Event,
-        order::{OrderKind, Stage},
-    },
+    wallet::state::{Wallet, archive::Archive, event::Event, order::Stage},
 };
 
 impl Wallet {
@@ -23,12 +17,8 @@ impl Wallet {
         let mut orders = self.orders();
         let pending = orders.find(|(_, order)| order.stage == Stage::Pending);
         let events = match (pending, self.subscriptions().next()) {
-            (Some((order, pending)), _) => {
-                let report = match pending.kind {
-                    OrderKind::TopUp => OrderReport::ChargeFailed(ChargeFailure::NeverCharged),
-                    _ => OrderReport::Expired,
-                };
-                self.change_order(order, report, Archive::default(), now)?
+            (Some((order, _)), _) => {
+                self.change_order(order, OrderReport::Expired, Archive::default(), now)?
             }
             (None, Some(open)) => {
                 let archive = Archive::default();
@@ -36,14 +26,7 @@ impl Wallet {
                 decision.end_subscription(open.clone());
                 decision.finish()
             }
-            // The card is the former provider's.
-            (None, None) => {
-                let mut decision = DecisionBuilder::on(self, None, None, Archive::default(), now);
-                self.remove_card()
-                    .into_iter()
-                    .for_each(|change| decision.push(change));
-                decision.finish()
-            }
+            (None, None) => Vec::new(),
         };
         Ok(Some(events).filter(|events| !events.is_empty()))
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::decision::DecisionBuilder;
 use crate::{
     Quantity, Rejection,
-    catalog::MailLocale,
     id::OrderSerial,
     metadata::Metadata,
     terms::Terms,
@@ -21,8 +20,6 @@ use crate::{
 
 /// How long an order stays pending.
 pub const PENDING_SECONDS: i64 = 86_400;
-/// How long an order of an automatic top-up stays pending: payments that take days end by themselves.
-const TOP_UP_PENDING_SECONDS: i64 = 30 * PENDING_SECONDS;
 /// The most pending orders of one wallet, because each is kept with it.
 pub const MAX_PENDING: usize = 100;
 
@@ -40,8 +37,6 @@ pub struct PlaceOrder {
     pub checkout: Option<CheckoutId>,
     /// The buyer's email address, if it is known.
     pub email: Option<Email>,
-    /// The buyer's language, if it is known and there are mails in it.
-    pub locale: Option<MailLocale>,
     /// Whether the checkout was opened with the wallet's code.
     pub names_code: bool,
 }
@@ -55,7 +50,6 @@ impl PlaceOrder {
             metadata: Metadata::default(),
             checkout: None,
             email: None,
-            locale: None,
             names_code: false,
         }
     }
@@ -147,14 +141,9 @@ impl DecisionBuilder {
             metadata,
             checkout,
             email,
-            locale,
             names_code,
         } = command;
-        let seconds = match kind {
-            OrderKind::TopUp => TOP_UP_PENDING_SECONDS,
-            _ => PENDING_SECONDS,
-        };
-        let expires_at = self.now.plus_seconds(seconds);
+        let expires_at = self.now.plus_seconds(PENDING_SECONDS);
         self.push(Change::OrderPlaced(Box::new(OrderPlaced {
             order,
             project: self.wallet.project,
@@ -164,7 +153,6 @@ impl DecisionBuilder {
             metadata,
             checkout,
             email,
-            locale,
             expires_at,
             names_code,
             rotations,

@@ -83,7 +83,6 @@ pub(super) fn placed(serial: u128, terms: Terms) -> PlaceOrder {
         email: None,
         quantity: Quantity::ONE,
         metadata: crate::metadata::Metadata::default(),
-        locale: None,
         names_code: false,
     }
 }
