@@ -4,12 +4,12 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const LIMITS = [
-  { name: '@scrip-wallet/browser', entry: 'browser/dist/index.js', limit: 6_100, later: 2_500 },
-  { name: '@scrip-wallet/react', entry: 'react/dist/index.js', limit: 12_400, external: ['@scrip-wallet/browser'] },
+  { name: '@scrip-wallet/browser', entry: 'browser/dist/index.js', limit: 6_300, later: 2_500 },
+  { name: '@scrip-wallet/react', entry: 'react/dist/index.js', limit: 17_300, external: ['@scrip-wallet/browser'] },
   { name: '@scrip-wallet/react, styles.css', entry: 'react/styles.css', limit: 2_000 },
   { name: '@scrip-wallet/ai', entry: 'ai/dist/index.js', limit: 4_000, external: ['ai', '@scrip-wallet/server'] },
   // No page loads it; the gathering of deductions is 2,300 of it.
-  { name: '@scrip-wallet/server', entry: 'server/dist/index.js', limit: 14_700 },
+  { name: '@scrip-wallet/server', entry: 'server/dist/index.js', limit: 14_900 },
 ];
 const weigh = (files) => files.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
 

@@ -123,6 +123,7 @@ fn router(app: &AppState, api: &api::App) -> Router {
         )
         .merge(docs::router())
         .merge(pages::result::router())
+        .merge(pages::unsubscribe::router(app.mails.clone()))
         .merge(health::router().with_state(Arc::new(app.health())))
         .merge(api::webhook_router().with_state(Arc::clone(api)))
         .fallback(route_not_found)

@@ -31,7 +31,7 @@ use operations::data_dir::secrets::{ProvidedSecrets, Secrets};
 use operations::{
     audit::AuditLog, backups::Backups, outstanding::OutstandingCredits, wallet_notes::WalletNotes,
 };
-use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
+use outbound::{CustomerMails, Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use persistence::Store;
 use scrip_http::connections::{self as server, Server, descriptors, signals::Signals};
@@ -258,6 +258,10 @@ async fn open_app(
     let cell = catalog::own_cell(&handle, cell).await?;
     let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
     let base = addresses::dashboard(config, &place.public_url);
+    let unsubscribing = (
+        Cipher::new(&server_keys, "scrip/mails/1"),
+        place.public_url.clone(),
+    );
     let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
     let accounts = Arc::new(accounts);
     let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.faults);
@@ -270,6 +274,7 @@ async fn open_app(
     let metrics = certificate::all_metrics(config, cluster.as_ref());
     let counters = metrics.deliveries();
     let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
+    let mails = CustomerMails::new(&handle, &catalog, mailer.clone(), unsubscribing)?;
     let edge = EdgeState {
         clock,
         handle: handle.clone(),
@@ -301,6 +306,7 @@ async fn open_app(
         backups: Arc::new(backups),
         cluster,
         webhooks,
+        mails,
         config: Arc::new(config.clone()),
     };
     Ok((Arc::new(app), new_admin_token))

@@ -12,7 +12,7 @@ use edge::EdgeState;
 use identity::oidc::Oidc;
 use operations::{backups::Backups, outstanding::OutstandingCredits, wallet_notes::WalletNotes};
 use operator::OperatorState;
-use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
+use outbound::{CustomerMails, Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use web::{api::ApiState, health::HealthState};
 
@@ -37,6 +37,7 @@ pub struct AppState {
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
     pub webhooks: Webhooks,
+    pub mails: CustomerMails,
     pub config: Arc<Config>,
     pub started_at: Timestamp,
 }
@@ -65,6 +66,7 @@ impl AppState {
             cluster: self.cluster.clone(),
             invitations: Arc::clone(&self.invitations),
             webhooks: self.webhooks.clone(),
+            mails: self.mails.clone(),
             wallet_notes: Arc::clone(&self.wallet_notes),
             mailer: self.mailer.clone(),
         }

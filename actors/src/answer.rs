@@ -9,8 +9,9 @@ use domain::{
     id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
     rate_card::{Cost, RateCardSlug, RatedUse},
-    text::{ExternalUserId, Member, Meta},
+    text::{Email, ExternalUserId, Member, Meta},
     time::Span,
+    top_up::SavedCard,
     wallet::{Coverage, Freeze, NextExpiry, Order, debt_limit::DebtState},
 };
 
@@ -106,6 +107,10 @@ pub struct WalletView {
     pub features: Vec<String>,
     /// Active and past-due subscriptions, in the order in which they started.
     pub subscriptions: Vec<SubscriptionSnapshot>,
+    /// The card on file.
+    pub card: Option<SavedCard>,
+    /// The address that was set for the wallet's mails.
+    pub email: Option<Email>,
 }
 
 /// An order and the wallet that it fills.

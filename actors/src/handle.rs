@@ -1,6 +1,7 @@
 //! The [`Handle`], through which the rest of the program uses wallets, catalog documents and notes.
 
 mod batch;
+mod contact;
 mod erase;
 mod events;
 mod holds;
@@ -16,12 +17,14 @@ mod serial;
 mod service;
 mod sessions;
 mod subscriptions;
+mod top_ups;
 mod wallet_list;
 mod wallets;
 
 pub use batch::BatchAnswer;
 pub use events::{EventRecord, UsagePeriod, event_number};
 pub use recover::BoughtCode;
+pub(crate) use serial::serial;
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -34,12 +34,14 @@ pub use handle::{
 };
 pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
-pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, WalletOrder};
+pub use persistence::{
+    CurrencyTotals, OrderFilter, OrderState, OrderTotals, TopUpList, WalletOrder,
+};
 pub use server_keys::ServerKeys;
 pub use shares::{HeldPlaces, Shares};
 pub use uniform_hasher::UniformHasher;
 pub use wallet::{
-    AccountDetail, Charge, DoubledWallet, FeatureSource, SubscriptionDetail, WalletDetail,
-    WatchedView,
+    AccountDetail, Charge, DoubledWallet, FeatureSource, MailContact, OpenAttempt,
+    SubscriptionDetail, TopUpDetail, WalletDetail, WatchedView,
 };
 pub use watches::{MAX_WATCHERS_PER_WALLET, NotWatched, WalletWatcher};

@@ -25,7 +25,7 @@ HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 ANSWERS = [
     "Identity", "Product", "CodeWallet", "ExternalWallet", "Order", "LedgerEntry", "Deducted", "Credited",
     "PlacedHold", "Hold", "DrawnHold", "Released", "DebtState", "Forgiven", "CheckoutResult", "Subscription",
-    "SessionToken", "Bucket", "Dispute", "FrozenWallet", "Reversed", "RateCard", "Estimate", "LimitState",
+    "SessionToken", "Bucket", "Dispute", "FrozenWallet", "Reversed", "RateCard", "Estimate", "LimitState", "AutoTopUp",
 ]  # fmt: skip
 # Where the clients have another word than the description.
 NAMES = {
@@ -94,7 +94,7 @@ class Models:
                 self.add(str(name))
                 return NAMES.get(name, str(name))
             return self.kind(named)
-        for choice in schema.get("oneOf", []):
+        for choice in schema.get("oneOf") or schema.get("anyOf", []):
             if choice.get("type") != "null":
                 return self.kind(choice)
         of = schema.get("type")

@@ -50,7 +50,9 @@ pub use log::{
     lock::{Directory, is_in_use},
     rounds::StopSignal,
 };
-pub use lookups::{ListChange, OrderPosition, OrderRow, OrderSummary, ProviderId, case_folded};
+pub use lookups::{
+    ListChange, OrderPosition, OrderRow, OrderSummary, ProviderId, TopUpList, case_folded,
+};
 pub use membership::Membership;
 #[cfg(feature = "test-util")]
 pub use memory::MemoryJournal;

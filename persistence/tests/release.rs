@@ -38,7 +38,7 @@ use self::life::{Life, documents, whole};
 const SEGMENT_BYTES: usize = 8 << 20;
 
 /// Look-ups, and how long their keys are.
-const LOOK_UPS: [(LookUp, usize); 11] = [
+const LOOK_UPS: [(LookUp, usize); 12] = [
     (LookUp::Orders, 40),
     (LookUp::ProviderIds, 32),
     (LookUp::Due, 40),
@@ -49,6 +49,7 @@ const LOOK_UPS: [(LookUp, usize); 11] = [
     (LookUp::FormerCodes, 16),
     (LookUp::Users, 48),
     (LookUp::LastUsed, 36),
+    (LookUp::TopUps, 40),
     (LookUp::Balances, 33),
 ];
 

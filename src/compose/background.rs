@@ -1,4 +1,4 @@
-//! What a service does besides answering: the rounds of payments, provider endpoints, backups, webhooks.
+//! What a service does besides answering: the rounds of payments, provider endpoints, backups, webhooks, mails.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ pub(super) struct Background {
     rounds: Option<(payments::Scheduler, accounts::Endpoints)>,
     scheduled: Option<JoinHandle<()>>,
     deliveries: Option<outbound::webhooks::Running>,
+    mails: Option<outbound::customer_mail::Sending>,
     outstanding: JoinHandle<()>,
     key_uses: JoinHandle<()>,
 }
@@ -22,6 +23,7 @@ impl Background {
             rounds: online.then(|| (app.payments.start(), app.accounts.maintain_endpoints())),
             scheduled: online.then(|| app.backups.keep_schedule()).flatten(),
             deliveries: online.then(|| app.webhooks.start()),
+            mails: online.then(|| app.mails.start()),
             outstanding: app.outstanding.keep_counting(),
             key_uses: app.catalog.keep_writing_key_uses(),
         }
@@ -36,7 +38,12 @@ impl Background {
                 deliveries.stop(grace).await;
             }
         };
-        tokio::join!(delivered, app.mailer.shut_down(grace));
+        let mailed = async {
+            if let Some(mails) = self.mails {
+                mails.stop(grace).await;
+            }
+        };
+        tokio::join!(delivered, mailed, app.mailer.shut_down(grace));
         app.catalog.write_key_uses().await;
         if let Some(scheduled) = self.scheduled {
             scheduled.abort();

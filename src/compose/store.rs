@@ -6,7 +6,7 @@ use accounts::{ObjectIdNote, SandboxNote};
 use actors::{Handle, Keyring, ServerKeys, clock::Clock, notes::ErasedKind};
 use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote, RatesNote};
 use operations::{audit::PageNote, wallet_notes::CommentNote};
-use outbound::webhooks;
+use outbound::{customer_mail, webhooks};
 use persistence::{Backlog, SledJournal, Store};
 
 use super::{Error, LAST_ANSWERS};
@@ -144,6 +144,7 @@ pub(crate) fn note_kinds() -> Vec<ErasedKind> {
     [
         payments::NOTE_KINDS,
         webhooks::NOTE_KINDS,
+        &customer_mail::NOTE_KINDS,
         &identity::NOTE_KINDS,
         &OTHERS,
     ]

@@ -241,6 +241,7 @@ async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
         locale: None,
+        save_card: false,
     };
     let failed = shop.service.payments.open_checkout(project, new).await;
     assert!(

@@ -76,6 +76,7 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
             email: None,
             quantity: domain::Quantity::ONE,
             metadata: domain::metadata::Metadata::default(),
+            locale: None,
             names_code: false,
         };
         let placed = handle.place_order(scope, order, Some(&address), place);

@@ -22,6 +22,9 @@ const OPERATIONS: &str = "
     grant: POST /credit, POST /credit/batch, POST /wallets/external/forgive
     reverse: POST /deductions/{ledgerId}/reverse
     checkout: POST /wallets, POST /checkout, GET /wallets/{code}/portal, POST /wallets/external/portal
+    checkout: PATCH /wallets/external, POST /wallets/external/payment-method, DELETE /wallets/external/payment-method
+    checkout: PUT /wallets/external/auto-top-up
+    read: GET /wallets/external/auto-top-up
     refund: POST /orders/{orderIdOrCheckoutId}/refund
     orders: GET /orders, GET /orders/{orderIdOrCheckoutId}
     sessions: POST /sessions, POST /sessions/revoke, POST /wallets/{code}/rotate, POST /wallets/recover

@@ -4,7 +4,10 @@
 use domain::catalog::Interval;
 use kit::stripe::event_signed;
 use reqwest::Method;
-use scrip::catalog::{NewPrice, ProjectChange, ProviderChange, SandboxChange};
+use scrip::{
+    catalog::{NewPrice, ProjectChange, ProviderChange, SandboxChange},
+    config::Config,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -36,7 +39,12 @@ pub(crate) struct Tiers {
 
 impl SandboxShop {
     pub(crate) async fn open() -> Self {
-        let service = Service::start().await;
+        Self::with(|_| {}).await
+    }
+
+    /// A shop with other settings.
+    pub(crate) async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let service = Service::with(change).await;
         let project = service.project.id;
         let sandbox = Some(ProviderChange::Sandbox);
         let nothing = ProjectChange::default();

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What a session needs for each route; all others are closed to sessions.
-const OPEN: [(&str, &str, &str); 20] = [
+const OPEN: [(&str, &str, &str); 24] = [
     ("get", "/me", "read"),
     ("get", "/products", "read"),
     ("get", "/rate-cards", "read"),
@@ -24,11 +24,15 @@ const OPEN: [(&str, &str, &str); 20] = [
     ("get", "/wallets/external", "read"),
     ("get", "/wallets/external/ledger", "read"),
     ("get", "/wallets/external/limits", "read"),
+    ("get", "/wallets/external/auto-top-up", "read"),
     ("get", "/wallets/external/stream", "read"),
     ("get", "/usage", "read"),
     ("get", "/orders", "read"),
     ("get", "/orders/{orderIdOrCheckoutId}", "read"),
     ("post", "/checkout", "checkout"),
+    ("post", "/wallets/external/payment-method", "checkout"),
+    ("delete", "/wallets/external/payment-method", "checkout"),
+    ("put", "/wallets/external/auto-top-up", "checkout"),
     ("get", "/wallets/{code}/portal", "portal"),
     ("post", "/wallets/external/portal", "portal"),
     ("post", "/subscriptions/cancel", "subscriptions"),

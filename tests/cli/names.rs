@@ -58,6 +58,11 @@ const METHODS: &str = "
     start_session           session             session              session
     stream_external_wallet  -                   -                    -
     stream_wallet           -                   -                    -
+    read_auto_top_up        readAutoTopUp       read_auto_top_up     read_auto_top_up
+    remove_payment_method   removePaymentMethod remove_payment_method remove_payment_method
+    set_auto_top_up         setAutoTopUp        set_auto_top_up      set_auto_top_up
+    set_up_payment_method   setUpPaymentMethod  set_up_payment_method set_up_payment_method
+    update_wallet           updateWallet        update_wallet        update_wallet
 ";
 
 /// All files of a folder of the clients in one text.

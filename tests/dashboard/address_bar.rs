@@ -115,7 +115,7 @@ async fn support_of_one_project_meets_another_nowhere_and_what_is_an_operators_o
 }
 
 /// What somebody with the role support may not ask for, sorted.
-const REFUSED: [&str; 30] = [
+const REFUSED: [&str; 34] = [
     "GET /dashboard/audit",
     "GET /dashboard/audit/export",
     "GET /dashboard/people",
@@ -136,6 +136,10 @@ const REFUSED: [&str; 30] = [
     "POST /dashboard/projects/{project}/keys",
     "POST /dashboard/projects/{project}/keys/{key}",
     "POST /dashboard/projects/{project}/keys/{key}/revoke",
+    "POST /dashboard/projects/{project}/mails",
+    "POST /dashboard/projects/{project}/mails/resume",
+    "POST /dashboard/projects/{project}/mails/{kind}/{locale}",
+    "POST /dashboard/projects/{project}/mails/{kind}/{locale}/test",
     "POST /dashboard/projects/{project}/rate-cards/{card}/close",
     "POST /dashboard/projects/{project}/sandbox",
     "POST /dashboard/projects/{project}/settings",

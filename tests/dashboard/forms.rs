@@ -20,7 +20,7 @@ use crate::{
 
 /// Forms that do what they say at once, by their address and button: they add something, or what they change can be
 /// changed back by the same form. All others have to ask before they do anything.
-const HARMLESS: [&str; 24] = [
+const HARMLESS: [&str; 25] = [
     "/dashboard",
     "/dashboard/people",
     "/dashboard/people/{}",
@@ -34,6 +34,7 @@ const HARMLESS: [&str; 24] = [
     "/dashboard/projects/{}/catalog/{}/prices",
     "/dashboard/projects/{}/keys",
     "/dashboard/projects/{}/keys/{}",
+    "/dashboard/projects/{}/mails",
     "/dashboard/projects/{}/outstanding",
     "/dashboard/projects/{}/sandbox",
     "/dashboard/projects/{}/search",
@@ -217,6 +218,8 @@ async fn press_all(browser: &Browser) -> BTreeSet<(String, String)> {
             }
             let harmless = HARMLESS.contains(&&*shape)
                 || HARMLESS_BUTTONS.contains(&(&*shape, &**value))
+                // A template, or a mail to oneself.
+                || shape.starts_with("/dashboard/projects/{}/mails/")
                 // An empty form: nothing is asked about what cannot be done.
                 || (page.status == 400 && page.html.contains("-wrong\""));
             let harmless = harmless && !class.contains("danger");

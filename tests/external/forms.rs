@@ -2,17 +2,31 @@
 
 use std::collections::BTreeMap;
 
+use domain::{
+    Quantity, Timestamp,
+    id::{OrderId, OrderSerial, PriceId, WalletKey},
+    text::ExternalUserId,
+    wallet::Currency,
+};
 use kit::{
     Client, Launch, Server,
+    service::Service,
     stripe::{self, Stripe},
 };
+use payments_port::{
+    CardCharge, CardOutcome, CardSetupRequest, ObjectRef, Operation, OrderReference, Owners, Report,
+};
 use reqwest::Method;
+use scrip::{
+    catalog::{ProjectChange, ProviderChange},
+    payments::Providers as _,
+};
 use serde_json::{Value, json};
 
-use crate::node::{folder, run_tool};
+use crate::node::{check_types, folder, run_tool};
 
 /// Paths, and the types of the forms sent to them.
-const TYPES: [(&str, &str); 5] = [
+const TYPES: [(&str, &str); 8] = [
     (
         "/v1/checkout/sessions",
         "Stripe.Checkout.SessionCreateParams",
@@ -27,7 +41,13 @@ const TYPES: [(&str, &str); 5] = [
         "Stripe.BillingPortal.SessionCreateParams",
     ),
     ("/v1/promotion_codes", "Stripe.PromotionCodeListParams"),
+    ("/v1/payment_intents", "Stripe.PaymentIntentCreateParams"),
+    ("/v1/payment_intents", "Stripe.PaymentIntentListParams"),
+    (CANCEL, "Stripe.PaymentIntentCancelParams"),
 ];
+
+/// The double counts its ids.
+const CANCEL: &str = "/v1/payment_intents/pi_2/cancel";
 
 #[tokio::test]
 async fn the_types_of_stripes_library_allow_every_form() {
@@ -35,14 +55,16 @@ async fn the_types_of_stripes_library_allow_every_form() {
     let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
     let server = Server::launch(launch).await;
     buy(&server, &stripe).await;
+    let cards = Stripe::start().await;
+    charge_cards(&cards).await;
     let mut source = String::from("import Stripe from 'stripe';\n");
     let mut number = 0;
     for (path, kind) in TYPES {
-        let calls = stripe.calls(path);
-        let creates = kind.ends_with("CreateParams");
+        let calls = [stripe.calls(path), cards.calls(path)].concat();
+        let reads = kind.ends_with("ListParams");
         let calls = calls
             .iter()
-            .filter(|call| (call.method == Method::POST) == creates);
+            .filter(|call| (call.method == Method::GET) == reads);
         let before = number;
         for call in calls {
             number += 1;
@@ -54,22 +76,7 @@ async fn the_types_of_stripes_library_allow_every_form() {
     let folder = tempfile::tempdir_in(folder()).unwrap();
     let file = folder.path().join("forms.mts");
     std::fs::write(&file, &source).unwrap();
-    run_tool(
-        "node",
-        &[
-            "node_modules/typescript/bin/tsc",
-            "--noEmit",
-            "--strict",
-            "--exactOptionalPropertyTypes",
-            "--skipLibCheck",
-            "--target",
-            "es2022",
-            "--module",
-            "nodenext",
-            file.to_str().unwrap(),
-        ],
-        &[],
-    );
+    check_types(&file);
     // Checks the check: a form with a field that Stripe does not know must fail.
     let wrong = source.replace("customer_creation", "customer_creations");
     assert_ne!(wrong, source);
@@ -163,6 +170,92 @@ async fn buy(server: &Server, stripe: &Stripe) {
         .post("/api/v1/wallets/external/portal", &portal)
         .await
         .expect(200);
+}
+
+/// The metadata decide which order a payment is for.
+struct NoOwners;
+
+impl Owners for NoOwners {
+    fn order_of(&self, _: &ObjectRef) -> payments_port::Result<Option<OrderId>> {
+        Ok(None)
+    }
+
+    fn terms(&self, _: PriceId) -> Option<domain::terms::Terms> {
+        None
+    }
+}
+
+/// Saves a card, charges it, closes a declined payment, and forgets the card.
+async fn charge_cards(stripe: &Stripe) {
+    let service = Service::beside(&stripe.base).await;
+    let provider = ProviderChange::Stripe {
+        secret_key: Some(stripe::SECRET_KEY.into()),
+        webhook_secret: None,
+    };
+    let (project, catalog) = (service.project.id, &service.catalog);
+    let tried = domain::catalog::AccountCheck::default();
+    let set = catalog.set_provider(project, ProjectChange::default(), provider, tried);
+    set.await.unwrap();
+    let provider = service
+        .accounts
+        .of(&catalog.project(project).unwrap())
+        .unwrap();
+    let user = ExternalUserId::new("ann").unwrap();
+    let setup = CardSetupRequest {
+        project,
+        user: &user,
+        customer: None,
+        email: None,
+        return_url: "https://shop.example/account",
+        locale: Some("pt-BR"),
+    };
+    let page = provider.open_card_setup(&setup).await.unwrap();
+    stripe.pay(page.id.as_str());
+    let reports = provider
+        .fetch(&ObjectRef::Checkout(page.id), &NoOwners)
+        .await;
+    let reports = reports.unwrap();
+    let [Report::CardSaved(saved)] = reports.as_slice() else {
+        panic!("{reports:?}");
+    };
+    let card = &saved.card;
+    let setup = CardSetupRequest {
+        customer: Some(card.customer.clone()),
+        ..setup
+    };
+    provider.open_card_setup(&setup).await.unwrap();
+    let charge = async |number: u64| {
+        let order = OrderId {
+            serial: OrderSerial(number.into()),
+            wallet: WalletKey([0; 16]),
+        };
+        let charge = CardCharge {
+            reference: OrderReference {
+                project,
+                order,
+                price: PriceId(3),
+                user: Some(user.clone()),
+                quantity: Quantity::ONE,
+            },
+            customer: card.customer.clone(),
+            card: card.id.clone(),
+            amount_cents: 1000,
+            currency: Currency::new("EUR").unwrap(),
+            description: "1,000 credits".into(),
+            operation: Operation::new(format!("top_up/{order}")).unwrap(),
+            since: Timestamp(0),
+        };
+        provider.charge_card(&charge).await.unwrap()
+    };
+    assert!(matches!(charge(1).await, CardOutcome::Paid(_)));
+    let customer = format!("/v1/customers/{}", card.customer);
+    stripe.set(&customer, json!({"declines": true}));
+    let CardOutcome::Declined(_, Some(payment)) = charge(2).await else {
+        panic!("it declines")
+    };
+    provider.cancel_card_charge(&payment).await.unwrap();
+    assert!(CANCEL.contains(payment.as_str()), "{payment}");
+    provider.forget_card(&card.id).await.unwrap();
 }
 
 /// A form as nested JSON: `a[0][b]=1` becomes `{a: [{b: 1}]}`.

@@ -14,6 +14,7 @@ mod dev;
 mod docs;
 mod forms;
 mod https;
+mod mails;
 mod node;
 mod oidc;
 mod pages;

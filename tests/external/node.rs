@@ -21,3 +21,20 @@ pub(crate) fn run_tool(program: &str, words: &[&str], environment: &[(&str, &str
     command.envs(environment.iter().copied());
     tool::run(&mut command)
 }
+
+/// Checks a file with TypeScript's compiler.
+pub(crate) fn check_types(file: &Path) {
+    let words = [
+        "node_modules/typescript/bin/tsc",
+        "--noEmit",
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--skipLibCheck",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+        file.to_str().unwrap(),
+    ];
+    run_tool("node", &words, &[]);
+}

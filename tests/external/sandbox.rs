@@ -3,7 +3,7 @@
 use kit::{Demo, Server, deadline};
 use serde_json::{Value, json};
 
-use crate::node::run_tool;
+use crate::node::{check_types, folder, run_tool};
 
 async fn open() -> Server {
     let server = Server::start().await;
@@ -28,7 +28,10 @@ async fn stripes_own_library_is_content_with_the_sandbox() {
         .await
         .expect(200);
     let settings = server.admin().get(&project).await.expect(200);
+    let folder = tempfile::tempdir_in(folder()).unwrap();
+    let objects = folder.path().join("objects.mts");
     let environment = [
+        ("OBJECTS", objects.to_str().unwrap().to_owned()),
         ("API_BASE", text(&sandbox, "apiBase")),
         ("SECRET_KEY", text(&sandbox, "secretKey")),
         ("WEBHOOK_SECRET", text(&sandbox, "webhookSecret")),
@@ -41,6 +44,8 @@ async fn stripes_own_library_is_content_with_the_sandbox() {
         run_tool("node", &["sdk.mjs"], &environment)
     });
     assert_eq!(lines.await.unwrap().trim(), "the library is content");
+    let checked = tokio::task::spawn_blocking(move || check_types(&objects));
+    checked.await.unwrap();
 }
 
 /// Pays on a checkout page in a browser; returns what was seen at the end.

@@ -2,9 +2,10 @@
 // wrong is refused as Stripe refuses it, what the sandbox reports it can verify, and what it signs
 // Scrip takes in.
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import Stripe from 'stripe';
 
-const { API_BASE, SECRET_KEY, WEBHOOK_SECRET, WEBHOOK_URL } = process.env;
+const { API_BASE, OBJECTS, SECRET_KEY, WEBHOOK_SECRET, WEBHOOK_URL } = process.env;
 // The library only takes an origin: the path in front of /v1 is put in on the way.
 const base = new URL(API_BASE);
 const httpClient = Stripe.createFetchHttpClient((url, init) => {
@@ -28,6 +29,12 @@ const press = async (url, button, fields = {}) => {
   const text = await reply.text();
   assert.equal(reply.status, 200, `${button}: ${reply.status} ${text}`);
   return JSON.parse(text);
+};
+const script = async (path, form = {}) => {
+  const headers = { authorization: `Bearer ${SECRET_KEY}` };
+  const reply = await fetch(`${API_BASE}/script/${path}`, { method: 'POST', headers, body: new URLSearchParams(form) });
+  assert.equal(reply.status, 200, `${path}: ${await reply.clone().text()}`);
+  return reply.json();
 };
 const refused = async (promise, kind, param) => {
   const error = await promise.then(() => assert.fail('it was not refused'), (error) => error);
@@ -120,12 +127,6 @@ const refused = async (promise, kind, param) => {
 
 // What a bank does, by scripts: the library reads the outcome.
 {
-  const script = async (path, form = {}) => {
-    const headers = { authorization: `Bearer ${SECRET_KEY}` };
-    const reply = await fetch(`${API_BASE}/script/${path}`, { method: 'POST', headers, body: new URLSearchParams(form) });
-    assert.equal(reply.status, 200, `${path}: ${await reply.clone().text()}`);
-    return reply.json();
-  };
   const session = await stripe.checkout.sessions.create(once);
   await press(session.url, 'challenge', { email: 'buyer@mail.example' });
   await press(session.url, 'authenticate');
@@ -186,6 +187,77 @@ const refused = async (promise, kind, param) => {
   assert.match(endpoint.secret, /^whsec_/);
   assert.equal((await stripe.webhookEndpoints.update(endpoint.id, { disabled: true })).status, 'disabled');
   assert.ok((await stripe.webhookEndpoints.del(endpoint.id)).deleted);
+}
+
+// Cards on file: entered on a page or with a payment, charged without their owner, declined, closed, forgotten. The
+// objects go to the library's types.
+{
+  const { StripeCardError: Declined, StripeInvalidRequestError: Invalid } = Stripe.errors;
+  const setup = await stripe.checkout.sessions.create({
+    mode: 'setup', allowed_payment_method_types: ['card'], customer_creation: 'always', customer_email: 'ann@mail.example',
+    success_url: once.success_url, cancel_url: once.cancel_url, metadata: { colour: 'green' },
+  });
+  assert.deepEqual([setup.mode, setup.payment_status, setup.amount_total, setup.currency], ['setup', 'no_payment_required', null, null]);
+  await press(setup.url, 'pay', { card: '4242 4242 4242 4242' });
+  const { setup_intent: entry, customer, status } = await stripe.checkout.sessions.retrieve(setup.id, { expand: ['setup_intent.payment_method'] });
+  const method = entry.payment_method;
+  assert.deepEqual([status, entry.status, method.customer, method.card.last4], ['complete', 'succeeded', customer, '4242']);
+  const pay = (more = {}, options = {}) => stripe.paymentIntents.create({
+    amount: 1000, currency: 'eur', customer, payment_method: method.id, allowed_payment_method_types: ['card'], confirm: true, off_session: true,
+    description: 'Credits', metadata: { order: '7' }, ...more,
+  }, options);
+  const idempotencyKey = 'judge/card';
+  const paid = await pay({}, { idempotencyKey });
+  assert.deepEqual([paid.status, paid.amount_received, paid.last_payment_error], ['succeeded', 1000, null]);
+  assert.equal((await pay({}, { idempotencyKey })).id, paid.id);
+  const charge = await stripe.charges.retrieve(paid.latest_charge);
+  assert.deepEqual([charge.metadata.order, charge.payment_method, charge.paid], ['7', method.id, true]);
+  const declines = async (card, code, decline_code) => {
+    await script(`customers/${customer}`, { card });
+    const key = { idempotencyKey: `judge/${card}` };
+    const error = await refused(pay({}, key), Declined);
+    assert.deepEqual([error.statusCode, error.code, error.decline_code], [402, code, decline_code]);
+    const again = await refused(pay({}, key), Declined);
+    assert.equal(again.payment_intent.id, error.payment_intent.id);
+    const intent = await stripe.paymentIntents.retrieve(error.payment_intent.id, { expand: ['latest_charge'] });
+    assert.deepEqual([intent.status, intent.last_payment_error.decline_code], ['requires_payment_method', decline_code]);
+    assert.deepEqual([intent.latest_charge.status, intent.latest_charge.amount_captured], ['failed', 0]);
+    return intent;
+  };
+  await declines('4000000000009995', 'card_declined', 'insufficient_funds');
+  await declines('4000000000000069', 'expired_card', 'expired_card');
+  const asked = await declines('4000002760003184', 'authentication_required', 'authentication_required');
+  const { latest_charge: failed } = asked;
+  const canceled = await stripe.paymentIntents.cancel(asked.id, { cancellation_reason: 'abandoned' });
+  assert.equal(canceled.status, 'canceled');
+  await refused(stripe.paymentIntents.cancel(paid.id), Invalid);
+  await script(`customers/${customer}`, { card: '4242000000003038' });
+  const slow = await pay();
+  assert.equal(slow.status, 'processing');
+  await script(`payment_intents/${slow.id}/settle`);
+  const since = { gte: setup.created - 60 };
+  const listed = await stripe.paymentIntents.list({ customer, created: since, limit: 100 });
+  assert.deepEqual(listed.data.map((one) => one.status).sort(), ['canceled', 'requires_payment_method', 'requires_payment_method', 'succeeded', 'succeeded']);
+  const types = ['succeeded', 'payment_failed', 'processing', 'canceled'].map((one) => `payment_intent.${one}`);
+  const reported = await stripe.events.list({ types, created: since, limit: 100 });
+  assert.deepEqual([...new Set(reported.data.filter(({ data }) => data.object.customer === customer).map(({ type }) => type))].sort(), types.sort());
+  const session = await stripe.checkout.sessions.create({
+    ...once, customer_creation: undefined, customer, allowed_payment_method_types: ['card'], payment_intent_data: { setup_future_usage: 'off_session' },
+  });
+  await press(session.url, 'pay', { card: '4242424242424242' });
+  const { payment_intent: saving } = await stripe.checkout.sessions.retrieve(session.id, { expand: ['payment_intent.payment_method'] });
+  assert.deepEqual([saving.setup_future_usage, saving.payment_method.customer], ['off_session', customer]);
+  assert.equal((await stripe.paymentMethods.list({ customer, type: 'card' })).data.length, 2);
+  assert.equal((await stripe.paymentMethods.detach(method.id)).customer, null);
+  await refused(stripe.paymentMethods.detach(method.id), Invalid);
+  await refused(pay(), Invalid, 'payment_method');
+  const plain = ({ lastResponse, ...object }) => object;
+  const objects = [
+    ['Checkout.Session', setup], ['SetupIntent', entry], ['PaymentMethod', method], ['PaymentIntent', paid], ['PaymentIntent', asked],
+    ['PaymentIntent', slow], ['PaymentIntent', canceled], ['Charge', charge], ['Charge', failed],
+  ];
+  const lines = objects.map(([kind, object], n) => `export const object${n}: Stripe.${kind} = ${JSON.stringify(plain(object))};`);
+  await writeFile(OBJECTS, `import Stripe from 'stripe';\n${lines.join('\n')}\n`);
 }
 
 // Events: what the sandbox reports the library can verify, what the library signs Scrip takes in.

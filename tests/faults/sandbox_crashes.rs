@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 const DAY: i64 = 24 * 3600;
 const INBOX: [&str; 3] = ["inbox.received", "inbox.stored", "inbox.worked"];
 const CYCLE: [&str; 2] = ["cycle.before", "cycle.after"];
+const TOP_UP: [&str; 3] = ["top_up.charging", "top_up.charged", "top_up.reported"];
 const MONEY: [&str; 2] = ["money.before", "money.after"];
 
 /// A server whose project uses its sandbox, with one buyer.
@@ -39,8 +40,8 @@ impl SandboxServer {
         price["id"].as_str().unwrap().to_owned()
     }
 
-    /// Buys 100 credits, once or as a tier.
-    async fn bought(&self, interval: &str) {
+    /// Buys 100 credits, once or as a tier; returns the price.
+    async fn bought(&self, interval: &str) -> String {
         let price = match interval {
             "one_time" => self.server.add_price(100).await,
             _ => self.tier(interval).await,
@@ -51,6 +52,7 @@ impl SandboxServer {
         let paid = self.press(checkout["url"].as_str().unwrap(), "pay", json!({}));
         assert!(paid.await, "it lives");
         assert_eq!(self.ledger().await, [100]);
+        price
     }
 
     /// Presses a button of a page; returns whether there was a response.
@@ -72,6 +74,30 @@ impl SandboxServer {
         let path = "/api/v1/wallets/external/portal";
         let opened = self.server.client().post(path, &body).await.expect(200);
         opened["url"].as_str().unwrap().to_owned()
+    }
+
+    /// Puts a card on file that is charged when fewer than 50 credits are left.
+    async fn arm(&self, price: &str) {
+        let client = self.server.client();
+        let path = "/api/v1/wallets/external/payment-method";
+        let body = json!({"externalUserId": "ann", "returnUrl": "https://shop.example/"});
+        let page = client.post(path, &body).await.expect(200);
+        assert!(
+            self.press(page["url"].as_str().unwrap(), "pay", json!({}))
+                .await
+        );
+        let wallet = "/api/v1/wallets/external?externalUserId=ann";
+        deadline::answered("the card is on file", deadline::SOON, async || {
+            let wallet = client.get(wallet).await.expect(200);
+            wallet["paymentMethod"].is_object().then_some(())
+        })
+        .await;
+        let rule = json!({
+            "externalUserId": "ann", "enabled": true, "priceId": price, "threshold": 50,
+            "monthlyLimitCents": 5000, "consent": { "text": "Charge my card." },
+        });
+        let request = client.request(Method::PUT, "/api/v1/wallets/external/auto-top-up");
+        Client::send(request.json(&rule)).await.unwrap().expect(200);
     }
 
     /// Advances the sandbox's clock; returns whether there was a response.
@@ -127,6 +153,24 @@ async fn dying_within_a_renewal_renews_once() {
         );
         let orders = json!([["checkout", "paid"], ["renewal", "paid"]]);
         stand.ends_with(place, &[100, -100, 100], orders).await;
+    }
+}
+
+#[tokio::test]
+async fn dying_within_a_top_up_charges_once() {
+    for place in TOP_UP {
+        let mut stand = SandboxServer::open().await;
+        let price = stand.bought("one_time").await;
+        stand.arm(&price).await;
+        crash_point::start(&mut stand.server, place).await;
+        let body = json!({"externalUserId": "ann", "amount": 60, "idempotencyKey": "use"});
+        let client = stand.server.client();
+        client
+            .post("/api/v1/wallets/external/deduct", &body)
+            .await
+            .expect(200);
+        let orders = json!([["checkout", "paid"], ["top_up", "paid"]]);
+        stand.ends_with(place, &[100, -60, 100], orders).await;
     }
 }
 

@@ -167,6 +167,7 @@ async fn buy(handle: &Handle, scope: &Scope, product: ProductId, number: u64) {
         email: Some(Email::new(email(number)).unwrap()),
         quantity: Quantity::ONE,
         metadata: Metadata::default(),
+        locale: None,
         names_code: false,
     };
     let pay = Pay {

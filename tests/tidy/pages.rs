@@ -8,10 +8,10 @@ const BUDGETS: [(&str, usize); 3] = [
     ("README.md", 900),
     ("docs/architecture.md", 2_100),
     // A code a paragraph, as the table of codes has them.
-    ("docs/errors.md", 2_400),
+    ("docs/errors.md", 2_450),
 ];
 /// The most words of all pages together.
-const MAX_WORDS_OF_ALL: usize = 26_100;
+const MAX_WORDS_OF_ALL: usize = 27_100;
 const MAX_LINES_OF_README: usize = 120;
 const MAX_ENTRIES_OF_GLOSSARY: usize = 35;
 

@@ -4,7 +4,10 @@ use domain::{
     Rejection,
     id::WalletKey,
     text::Email,
-    wallet::purchase::{OrderReport, Purchase},
+    wallet::{
+        purchase::{OrderReport, Purchase},
+        top_up::{SetEmail, SetTopUp},
+    },
 };
 use persistence::{OrderPosition, WalletName};
 
@@ -14,12 +17,20 @@ use crate::answer::Error;
 const PAGE_SIZE: usize = 100;
 
 impl Handle {
-    /// Erases the buyer's address and the metadata of all orders of a wallet, one by one, so that a repeat finishes an
-    /// interrupted call. Returns how many.
+    /// Erases a wallet's own address and its card with all that it was to be charged for, and then the buyer's address and
+    /// the metadata of all orders, one by one, so that a repeat finishes an interrupted call. Returns how many orders.
     /// # Errors
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn erase(&self, scope: &Scope, address: &Address) -> Result<usize, Error> {
         let wallet = self.read(scope, address).await?.key;
+        let off = SetTopUp {
+            rule: None,
+            charge_now: false,
+            needs_fresh_card: false,
+        };
+        self.set_top_up(scope, address, off).await?;
+        self.remove_card(scope, address).await?;
+        self.ask_at(scope, address, SetEmail(None)).await?;
         let (mut erased, mut before) = (0_usize, None);
         loop {
             let places = looked_up(self.books().wallet_orders(wallet, before, PAGE_SIZE))?;

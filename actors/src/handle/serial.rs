@@ -11,7 +11,7 @@ const NANOS_PER_MILLI: u128 = 1_000_000;
 
 /// A UUID version 7 with 60 bits of time, so that serials sort, and without a counter: the library's UUIDs count up
 /// within a millisecond, which makes the next one predictable.
-pub(super) fn serial() -> u128 {
+pub(crate) fn serial() -> u128 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     at(since.unwrap_or_default().as_nanos(), Uuid::new_v4())
 }

@@ -19,6 +19,7 @@ use domain::{
         freeze::SetFrozen,
         limits::SetLimits,
         pay::MintedCode,
+        top_up::{SetEmail, SetTopUp},
     },
 };
 
@@ -26,7 +27,10 @@ use super::{Address, Handle, Scope, born};
 use crate::{
     answer::{CommandResult, Error, ForgiveAnswer, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CheckCaller, CreateCode, Read, ReadLimits, ReplaceCode, Rotate, SetFeature},
+    wallet::{
+        Caller, CheckCaller, CreateCode, Read, ReadLimits, ReplaceCode, Rotate, SetFeature,
+        TopUpDetail,
+    },
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -62,6 +66,10 @@ operations! {
     limit_debt: SetDebtLimit => DebtState;
     /// Replaces a wallet's own limits; creates a missing user's wallet. Returns those in force.
     set_limits: SetLimits => Vec<LimitState>;
+    /// Sets the automatic top-up, or switches it off.
+    set_top_up: SetTopUp => TopUpDetail;
+    /// Sets or removes the address for the wallet's mails; creates a missing user's wallet.
+    set_email: SetEmail => ();
     /// Forgives a debt, all of it or a part.
     forgive: Forgive => ForgiveAnswer;
     /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.

@@ -77,6 +77,8 @@ pub(crate) struct Registry {
     pub(crate) gate: Arc<InFlightLimiter>,
     options: Options,
     pub(crate) watches: Arc<Watches>,
+    /// Notified of durable attempts to top up.
+    pub(crate) charger: Arc<Notify>,
     reads: Arc<WalletReader>,
     /// One permit for each wallet that may be awake.
     room: Arc<Semaphore>,
@@ -112,6 +114,7 @@ impl Registry {
             room: Arc::new(Semaphore::new(options.max_awake)),
             watches: Watches::new(options.max_watchers),
             options,
+            charger: Arc::default(),
             waiting: Notify::new(),
             sweep: AtomicU32::new(0),
             supervisor: OnceLock::new(),

@@ -118,6 +118,7 @@ impl Registry {
         let mut wallet = WalletState::new(key, stored, store, clock);
         // Later watchers reach the wallet with their first read.
         wallet.watched_by(self.watches.of(&key));
+        wallet.charged_by(Arc::clone(&self.charger));
         let awake = Arc::new(Awake {
             executor: WalletExecutor::new(wallet, Arc::downgrade(&self)),
             in_flight: AtomicU32::new(0),

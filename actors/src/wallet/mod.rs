@@ -6,6 +6,7 @@ mod caller;
 mod charge;
 mod checkout;
 mod command;
+mod contact;
 mod create;
 mod credit;
 mod debt_limit;
@@ -37,6 +38,7 @@ mod state;
 mod subscription;
 #[cfg(test)]
 mod tests;
+mod top_up;
 mod turn;
 
 use std::sync::Arc;
@@ -52,6 +54,8 @@ pub(crate) use caller::Caller;
 pub use charge::Charge;
 pub(crate) use checkout::{CheckOrder, PortalCustomer};
 pub(crate) use command::{Command, CommandTask};
+pub(crate) use contact::FindMailContact;
+pub use contact::MailContact;
 pub(crate) use create::CreateCode;
 pub(crate) use feature::SetFeature;
 pub(crate) use hold::{Extend, FindHold, Release, UseHold};
@@ -76,6 +80,8 @@ pub(crate) use session::{ReadWatched, RevokeSessions, StartSession};
 pub(crate) use state::{Diverged, WalletState};
 pub use subscription::{DoubledWallet, SubscriptionDetail};
 pub(crate) use subscription::{FindDoubled, FindSubscription};
+pub(crate) use top_up::{FindAttempt, ListTopUp, ReadTopUp, RemoveCard, SaveCard};
+pub use top_up::{OpenAttempt, TopUpDetail};
 pub(crate) use turn::{CatchUp, Turn};
 
 /// The part of a request's [`Scope`](crate::Scope) that decisions need.

@@ -35,6 +35,8 @@ pub(super) fn view(wallet: &Wallet, now: Timestamp) -> WalletView {
             .subscriptions()
             .map(|subscription| SubscriptionSnapshot::of(wallet.project, subscription))
             .collect(),
+        card: wallet.top_up().and_then(|top_up| top_up.card.clone()),
+        email: wallet.email().cloned(),
     }
 }
 

@@ -16,6 +16,7 @@ use domain::{
 use persistence::{
     Append, AppendRefusal, History, ListChange, LoadedWallet, OnOutcome, Outcome, Store, Ticket,
 };
+use tokio::sync::Notify;
 
 use super::{Rules, recent::Recent};
 use crate::{answer::Error, clock::Clock, watches::WalletWatch};
@@ -42,6 +43,10 @@ pub(crate) struct WalletState {
     folded: Ticket,
     /// The watchers to notify of durable appends, if any.
     watchers: Option<Arc<WalletWatch>>,
+    /// Who charges cards, to be notified of what [`WalletState::tell_top_up`] announces.
+    charger: Option<Arc<Notify>>,
+    /// Whether the pending append has something for it.
+    has_top_up: bool,
     /// Memory is ahead of a log that refused an append, or a command panicked: this state must not be used again.
     diverged: bool,
 }
@@ -75,12 +80,23 @@ impl WalletState {
             last: Ticket::default(),
             folded: Ticket::default(),
             watchers: None,
+            charger: None,
+            has_top_up: false,
             diverged: false,
         }
     }
 
     pub(crate) fn watched_by(&mut self, watch: Option<Arc<WalletWatch>>) {
         self.watchers = watch;
+    }
+
+    pub(crate) fn charged_by(&mut self, charger: Arc<Notify>) {
+        self.charger = Some(charger);
+    }
+
+    /// Notifies who charges cards once what is pending is durable.
+    pub(super) const fn tell_top_up(&mut self) {
+        self.has_top_up = true;
     }
 
     /// Runs a turn on this state. A panic is caught here: the caller must not fail with the wallet.
@@ -137,6 +153,11 @@ impl WalletState {
             return;
         }
         let done = if writes { self.notifying(done) } else { done };
+        let done = if writes {
+            self.notifying_charger(done)
+        } else {
+            done
+        };
         match self.store.log.append(append, done) {
             Ok(ticket) if writes => self.last = ticket,
             Ok(_) => {}
@@ -155,6 +176,19 @@ impl WalletState {
                 done(outcome);
             }
             watch.changed();
+        }))
+    }
+
+    fn notifying_charger(&mut self, done: Option<OnOutcome>) -> Option<OnOutcome> {
+        if !std::mem::take(&mut self.has_top_up) {
+            return done;
+        }
+        let charger = self.charger.clone()?;
+        Some(Box::new(move |outcome| {
+            if let Some(done) = done {
+                done(outcome);
+            }
+            charger.notify_one();
         }))
     }
 

@@ -5,6 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
+    id::OrderSerial,
     limit::ProjectLimits,
     wallet::{
         Change, Created, Event, FreeGrantRule, Owner, UseRules, Wallet,
@@ -14,7 +15,7 @@ use domain::{
 use persistence::History;
 
 use super::{Caller, Command, Rules, recent::Recent, state::WalletState};
-use crate::{answer::Error, watches::WalletWatch};
+use crate::{answer::Error, handle::serial, watches::WalletWatch};
 
 /// Whether a wallet has caught up with the clock: all due events are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct Turn<'a> {
     rules: &'a Rules,
     created: Option<&'a Created>,
     now: Timestamp,
+    /// What could be spent before, of the credits that an automatic top-up watches.
+    watched: Option<i64>,
 }
 
 impl<'a> Turn<'a> {
@@ -39,11 +42,13 @@ impl<'a> Turn<'a> {
         created: Option<&'a Created>,
     ) -> Self {
         let now = state.now(rules.ahead_millis);
+        let watched = state.wallet.as_ref().and_then(Wallet::watched_credits);
         Self {
             state,
             rules,
             created,
             now,
+            watched,
         }
     }
 
@@ -83,7 +88,38 @@ impl<'a> Turn<'a> {
         {
             self.change(change)?;
         }
+        if !V::READ_ONLY {
+            self.top_up();
+        }
         answer
+    }
+
+    /// Charges the card on file if what was used leaves too little.
+    fn top_up(&mut self) {
+        let wallet = self.state.wallet.as_ref();
+        if !wallet.is_some_and(|wallet| wallet.needs_top_up(self.watched, self.now)) {
+            return;
+        }
+        // A log that takes no more refuses the command's own append, or the next turn decides again.
+        if let Err(error) = self.step_top_up() {
+            tracing::debug!(%error, "An automatic top-up waits for the next turn");
+        }
+        self.watched = self.state.wallet.as_ref().and_then(Wallet::watched_credits);
+    }
+
+    /// Decides about the automatic top-up, and logs it.
+    pub(super) fn step_top_up(&mut self) -> Result<(), Error> {
+        let events = self.wallet()?.top_up_step(OrderSerial(serial()), self.now);
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.state.end_step()?;
+        for event in events {
+            self.state.log(event, self.rules)?;
+        }
+        self.state.end_step()?;
+        self.state.tell_top_up();
+        Ok(())
     }
 
     /// The wallet as it is once it has caught up with the clock, and the records of what is due. Nothing is logged.

@@ -1,5 +1,7 @@
 export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
+  AutoTopUp,
+  AutoTopUpInput,
   Balance,
   Bucket,
   CallOptions,
@@ -25,6 +27,7 @@ export type {
   RateCard,
   Reason,
   Released,
+  SavedCard,
   Session,
   Subscription,
   UsageFormat,
@@ -38,6 +41,7 @@ export type {
   ExtendInput,
   HoldInput,
   OpenWallet,
+  PaymentMethodInput,
   PopupOptions,
   PortalInput,
   RotateInput,

@@ -43,7 +43,7 @@ export interface SubscriptionInput {
   idempotencyKey?: string | undefined;
 }
 /** A wallet that is open here: by its code, or by a session. */
-export interface OpenWallet extends Holdings {
+export interface OpenWallet extends Holdings, Pick<Schemas['ExternalWallet'], 'paymentMethod' | 'email'> {
   /** Anyone who has it can spend the credits. */
   code?: string;
   walletId?: string;
@@ -55,6 +55,12 @@ export interface PortalInput {
   returnUrl?: string | undefined;
   /** The `id` of the subscription whose customer's portal it is. Default: the current one. */
   subscriptionId?: string | undefined;
+}
+export interface PaymentMethodInput {
+  /** Where the page leads back to, with a card or without. Default: this page. */
+  returnUrl?: string | undefined;
+  /** The page's language (BCP 47). Default: the browser's. */
+  locale?: string | undefined;
 }
 export interface RotateInput {
   idempotencyKey?: string | undefined;

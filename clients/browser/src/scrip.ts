@@ -3,7 +3,7 @@ import {
   wholeSubscription,
 } from '@scrip-wallet/core';
 import type {
-  Bucket, Call, CallOptions, Checkout, Deduction, Estimate, Hold, Holdings, Identity, LedgerEntry, LedgerFilter, Limit, LimitsQuery, Order, Page,
+  AutoTopUp, AutoTopUpInput, Bucket, Call, CallOptions, Checkout, Deduction, Estimate, Hold, Holdings, Identity, LedgerEntry, LedgerFilter, Limit, LimitsQuery, Order, Page,
   PlacedHold, Portal, Product, RateCard, Released, Subscription, UsageQuery, Wallet, components,
 } from '@scrip-wallet/core';
 import { StoredCode } from './code.js';
@@ -14,6 +14,7 @@ import type {
   ExtendInput,
   HoldInput,
   OpenWallet,
+  PaymentMethodInput,
   PopupOptions,
   PortalInput,
   RotateInput,
@@ -290,6 +291,31 @@ export class Scrip {
     return leaveFor((await this.portal(input, options)).url);
   }
 
+  /** The provider's page where the user enters a card that may be charged without them. With a session, as are the next five. */
+  async setUpPaymentMethod(input: PaymentMethodInput = {}, options?: CallOptions): Promise<Portal> {
+    return this.#atWallet('/payment-method', (path) => this.#http.call('POST', path, { ...options, body: { ...input, returnUrl: input.returnUrl ?? here() }, repeatable: true }));
+  }
+
+  async redirectToPaymentMethod(input: PaymentMethodInput = {}, options?: CallOptions): Promise<never> {
+    const { leaveFor } = await buying();
+    return leaveFor((await this.setUpPaymentMethod(input, options)).url);
+  }
+
+  /** Forgets the card, at the provider too. Automatic top-up stops with it. */
+  async removePaymentMethod(options?: CallOptions): Promise<void> {
+    return this.#change('DELETE', '/payment-method', undefined, options);
+  }
+
+  /** What is bought when credits run low, and how that goes. */
+  async readAutoTopUp(options?: CallOptions): Promise<AutoTopUp> {
+    return this.#atWallet('/auto-top-up', (path) => this.#http.call('GET', path, options));
+  }
+
+  /** Has credits bought with the card when they run low, or no more: `{ enabled: false }`. */
+  async setAutoTopUp(input: AutoTopUpInput, options?: CallOptions): Promise<AutoTopUp> {
+    return this.#change('PUT', '/auto-top-up', input, options);
+  }
+
   /** Ends a subscription with its period. With a session. */
   async cancelSubscription(input: SubscriptionInput, options?: CallOptions): Promise<Subscription> {
     return this.#subscription('cancel', input, options);
@@ -364,6 +390,12 @@ export class Scrip {
     // One that was made for it may begin with free credits, or is refused with what would cover it.
     const code = (await this.#code.get()) ?? (await this.ensureWallet(options)).code;
     const answer = await this.#code.ask(code, (path) => this.#http.call<T>('POST', `${path}/${verb}`, { ...options, body }));
+    this.#listeners.changed();
+    return answer;
+  }
+
+  async #change<T>(method: 'PUT' | 'DELETE', rest: string, body: object | undefined, options?: CallOptions): Promise<T> {
+    const answer = await this.#atWallet(rest, (path) => this.#http.call<T>(method, path, { ...options, body, repeatable: true }));
     this.#listeners.changed();
     return answer;
   }

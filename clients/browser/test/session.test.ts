@@ -161,6 +161,30 @@ describe('a session', () => {
     ]);
   });
 
+  it('puts a card on file, and has it charged when credits run low', async () => {
+    const bodies: unknown[] = [];
+    const { asked, scrip } = client(() => session('one'), (what, { body }) => {
+      bodies.push(body ? JSON.parse(String(body)) : undefined);
+      return what.startsWith('DELETE') ? new Response(null, { status: 204 }) : json({ ...wallet, url: 'https://provider.example/card', enabled: true, state: 'armed' });
+    });
+    const changes = vi.fn();
+    scrip.subscribe(changes);
+    expect(await scrip.setUpPaymentMethod({ returnUrl: 'https://shop.example/billing', locale: 'de' })).toMatchObject({ url: 'https://provider.example/card' });
+    expect(changes).not.toHaveBeenCalled();
+    const rule = { enabled: true, priceId: 'price_1', threshold: 5, monthlyLimitCents: 900, consent: { text: 'Yes.' } } as const;
+    expect(await scrip.setAutoTopUp(rule)).toMatchObject({ state: 'armed' });
+    expect(await scrip.readAutoTopUp()).toMatchObject({ enabled: true });
+    expect(await scrip.removePaymentMethod()).toBeUndefined();
+    expect(asked.map((each) => each.replace(' as one', ''))).toEqual([
+      'POST /wallets/external/payment-method',
+      'PUT /wallets/external/auto-top-up',
+      'GET /wallets/external/auto-top-up',
+      'DELETE /wallets/external/payment-method',
+    ]);
+    expect(bodies).toEqual([{ returnUrl: 'https://shop.example/billing', locale: 'de' }, rule, undefined, undefined]);
+    expect(changes).toHaveBeenCalledTimes(2);
+  });
+
   it('takes no credits and keeps no code', async () => {
     const { asked, scrip } = client(() => session('one'));
     expect([scrip.bySession, await scrip.code()]).toEqual([true, null]);

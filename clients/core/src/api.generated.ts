@@ -4,6 +4,64 @@ export interface components {
     schemas: {
         /** Format: int64 */
         Amount: number;
+        /** @description A wallet's automatic top-up. */
+        AutoTopUp: {
+            /** @description The page on which the buyer pays what the bank wants them for; with `action_required`. */
+            actionUrl?: string | null;
+            /**
+             * Format: int64
+             * @description The attempts of this day, failed ones included.
+             */
+            attemptsToday: number;
+            /**
+             * Format: int64
+             * @description What attempts of this month charged or may yet charge.
+             */
+            chargedThisMonthCents: number;
+            consent: components["schemas"]["Consent"] | null;
+            /** @description The currency of what is charged. */
+            currency: string | null;
+            /** @description Whether it is switched on. */
+            enabled: boolean;
+            /**
+             * Format: int32
+             * @description The most attempts in a day (UTC).
+             */
+            maxPerDay: number | null;
+            /**
+             * Format: int64
+             * @description The most that is charged in a month (UTC), in the currency's minor unit.
+             */
+            monthlyLimitCents: number | null;
+            nextAttemptAt: components["schemas"]["Instant"] | null;
+            /** @description What is bought; null where it is off, as are the others. */
+            priceId: string | null;
+            /**
+             * Format: int32
+             * @description How many of the price are bought; left out with `target`.
+             */
+            quantity?: number | null;
+            /**
+             * @description Why it is suspended (`declined`, `card_unusable`, `disputed`, `price_changed`, `card_missing`,
+             *     `action_required`), or which ceiling an attempt waits for (`monthly_limit`, `daily_limit`).
+             */
+            reason: string | null;
+            /**
+             * @description `armed`, `charging`, `cooling_down`, `action_required`, `suspended` or `off`.
+             * @example armed
+             */
+            state: "armed" | "charging" | "cooling_down" | "action_required" | "suspended" | "off" | (string & {});
+            /**
+             * Format: int64
+             * @description As many of the price are bought as bring what can be spent to this; left out where `quantity` are bought.
+             */
+            target?: number | null;
+            /**
+             * Format: int64
+             * @description The card is charged when fewer credits than these can be spent.
+             */
+            threshold: number | null;
+        };
         /** @description A product's balance in a wallet. */
         Balance: {
             /**
@@ -86,6 +144,11 @@ export interface components {
         } | {
             subscriptionId: components["schemas"]["SubscriptionId"];
         });
+        /** @description A page of the payment provider on which its owner enters a card. */
+        CardPage: {
+            /** @description Where to send the buyer, soon. */
+            url: string;
+        };
         Charged: components["schemas"]["DrawnHold"] | components["schemas"]["Deducted"];
         /**
          * @description What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
@@ -104,6 +167,11 @@ export interface components {
             /** @description An active price of an active product. */
             priceId: components["schemas"]["PriceId"];
             quantity?: components["schemas"]["WholeFrom1To1000"] | null;
+            /**
+             * @description Whether the page saves the card for later payments without the buyer, as an automatic top-up makes them. Only for a
+             *     user's wallet.
+             */
+            saveCard?: boolean | null;
             successUrl?: components["schemas"]["RedirectUrl"] | null;
         } & ({
             code?: null;
@@ -133,6 +201,14 @@ export interface components {
              */
             code: string;
         };
+        /** @description What a buyer agreed to. */
+        Consent: {
+            /** @description When the buyer agreed. */
+            at: components["schemas"]["Instant"];
+            /** @description The text that the buyer saw. */
+            text: string;
+        };
+        ConsentWords: string;
         /**
          * @description Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
          *     created if there is none.
@@ -175,7 +251,7 @@ export interface components {
             credited: boolean;
         };
         /** @description What the event is about. The description of its type says which fields there are. */
-        Data: components["schemas"]["OrderData"] | components["schemas"]["WalletData"];
+        Data: components["schemas"]["OrderData"] | components["schemas"]["WalletData"] | components["schemas"]["TopUpData"];
         /** @description A limit of debt for one wallet. */
         DebtLimit: {
             debtLimit: components["schemas"]["Whole"] | null;
@@ -698,7 +774,7 @@ export interface components {
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             type: components["schemas"]["EventType"];
-        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["LimitAlert"] | components["schemas"]["LimitReached"] | components["schemas"]["FeaturesChanged"]);
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["LimitAlert"] | components["schemas"]["LimitReached"] | components["schemas"]["FeaturesChanged"] | components["schemas"]["TopUpSucceeded"] | components["schemas"]["TopUpFailed"] | components["schemas"]["TopUpSuspended"] | components["schemas"]["TopUpActionRequired"]);
         /** @description Events, oldest first. */
         Events: {
             events: components["schemas"]["Event"][];
@@ -710,7 +786,7 @@ export interface components {
          * @example order.paid
          * @enum {string}
          */
-        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "wallet.frozen" | "wallet.thawed" | "limit.alert" | "limit.reached" | "features.changed" | (string & {});
+        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "wallet.frozen" | "wallet.thawed" | "limit.alert" | "limit.reached" | "features.changed" | "top_up.succeeded" | "top_up.failed" | "top_up.suspended" | "top_up.action_required" | (string & {});
         /** @description How long a hold lasts from now. */
         ExtendHold: {
             /** @description Seconds from now until the credits come back by themselves. */
@@ -723,8 +799,11 @@ export interface components {
         ExternalUserId: string;
         /** @description A wallet of a user of the caller's. */
         ExternalWallet: components["schemas"]["Holdings"] & {
+            /** @description The address that was set for mails about the wallet; left out where there is none. */
+            email?: string | null;
             /** @description The caller's own id of the user. */
             externalUserId: string;
+            paymentMethod?: components["schemas"]["PaymentMethod"] | null;
             /** @description The wallet's identifier: `wal_…` */
             walletId: string;
         };
@@ -1161,7 +1240,7 @@ export interface components {
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             type: components["schemas"]["EventType"];
-        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["LimitAlert"] | components["schemas"]["LimitReached"] | components["schemas"]["FeaturesChanged"]);
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["LimitAlert"] | components["schemas"]["LimitReached"] | components["schemas"]["FeaturesChanged"] | components["schemas"]["TopUpSucceeded"] | components["schemas"]["TopUpFailed"] | components["schemas"]["TopUpSuspended"] | components["schemas"]["TopUpActionRequired"]);
         /** @description A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most 64 deep. */
         Meta: {
             [key: string]: unknown;
@@ -1169,6 +1248,11 @@ export interface components {
         /** @description What the shop wants to remember of the order: up to 20 pairs of texts, of 11 KiB together. */
         Metadata: {
             [key: string]: string;
+        };
+        /** @description What a buyer agreed to. */
+        NewConsent: {
+            /** @description The text that the buyer saw, kept as a proof. */
+            text: components["schemas"]["ConsentWords"];
         };
         /** @description How much may be used of a wallet, by whom, for what, in which time. */
         NewLimit: {
@@ -1401,6 +1485,29 @@ export interface components {
             provider: "sandbox" | "stripe" | (string & {});
             /** @description The subscription's identifier. */
             subscriptionId?: string | null;
+        };
+        /** @description A card on file, as far as it is shown. */
+        PaymentMethod: {
+            /**
+             * @description The network of the card.
+             * @example visa
+             */
+            brand: string;
+            /**
+             * Format: int32
+             * @description The last month in which it is valid, 1 to 12.
+             */
+            expMonth: number;
+            /**
+             * Format: int32
+             * @description The year of that month.
+             */
+            expYear: number;
+            /**
+             * @description The last four digits of its number.
+             * @example 4242
+             */
+            last4: string;
         };
         /** @description A hold that was placed. */
         PlacedHold: {
@@ -1829,6 +1936,24 @@ export interface components {
              */
             token: string;
         };
+        /** @description When the card on file is charged, and how much at most. */
+        SetAutoTopUp: {
+            /** @description Whether to charge at once where less than `threshold` can be spent already, and not only after the next use. */
+            chargeNow?: boolean | null;
+            consent?: components["schemas"]["NewConsent"] | null;
+            /**
+             * @description Whether it is on. False needs nothing else.
+             * @example false
+             */
+            enabled: boolean;
+            externalUserId?: components["schemas"]["ExternalUserId"] | null;
+            maxPerDay?: components["schemas"]["WholeFrom1To24"] | null;
+            monthlyLimitCents?: components["schemas"]["WholeFrom1To9007199254740991"] | null;
+            priceId?: components["schemas"]["PriceId"] | null;
+            quantity?: components["schemas"]["WholeFrom1To1000"] | null;
+            target?: components["schemas"]["Whole"] | null;
+            threshold?: components["schemas"]["Whole"] | null;
+        };
         /**
          * @description A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
          *     created by a grant if there is none.
@@ -1944,6 +2069,13 @@ export interface components {
             /** @description The rate card that prices what was used, where the request has an `amount` in place of it. */
             rateCard: components["schemas"]["RateCardSlug"];
         });
+        /** @description Whose card to put on file. */
+        SetUpPaymentMethod: {
+            externalUserId?: components["schemas"]["ExternalUserId"] | null;
+            locale?: components["schemas"]["Locale"] | null;
+            /** @description Where the page leads back to. */
+            returnUrl: components["schemas"]["RedirectUrl"];
+        };
         /** @description A subscription of a wallet. */
         Subscription: {
             /** @description Whether it ends with the cycle that is paid; left out when it does not. */
@@ -2037,6 +2169,119 @@ export interface components {
         };
         /** @example Europe/Berlin */
         TimeZoneName: string;
+        /** @description What `top_up.action_required` says. */
+        TopUpActionRequired: {
+            data: components["schemas"]["TopUpData"] & {
+                /** @description The order that was paid, failed, or is paid on the page. */
+                orderId: string;
+                /** @description The page on which the buyer pays. */
+                url: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "top_up.action_required" | (string & {});
+        };
+        /** @description The data of an automatic top-up's events. Fields that do not belong to an event's type are left out. */
+        TopUpData: {
+            /**
+             * Format: int64
+             * @description What was charged, in the currency's minor unit.
+             */
+            amountCents?: number | null;
+            /**
+             * Format: int64
+             * @description Credits that could be spent then.
+             */
+            balance?: number | null;
+            /**
+             * Format: int64
+             * @description How many came.
+             */
+            credits?: number | null;
+            /** @description ISO 4217, in capitals. */
+            currency?: string | null;
+            /** @description The project's own user. */
+            externalUserId?: string | null;
+            nextAttemptAt?: components["schemas"]["Instant"] | null;
+            /** @description The order that was paid, failed, or is paid on the page. */
+            orderId?: string | null;
+            /** @description The product whose credits came. */
+            productId?: string | null;
+            /** @description Why it failed, in the provider's word, or is suspended. */
+            reason?: string | null;
+            /** @description Whether a failed attempt is made again by itself. */
+            retryable?: boolean | null;
+            /** @description The page on which the buyer pays. */
+            url?: string | null;
+            /** @description The wallet's identifier: `wal_…` */
+            walletId: string;
+        };
+        /** @description What `top_up.failed` says. */
+        TopUpFailed: {
+            data: components["schemas"]["TopUpData"] & {
+                /** @description The order that was paid, failed, or is paid on the page. */
+                orderId: string;
+                /** @description Why it failed, in the provider's word, or is suspended. */
+                reason: string;
+                /** @description Whether a failed attempt is made again by itself. */
+                retryable: boolean;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "top_up.failed" | (string & {});
+        };
+        /** @description What `top_up.succeeded` says. */
+        TopUpSucceeded: {
+            data: components["schemas"]["TopUpData"] & {
+                /**
+                 * Format: int64
+                 * @description What was charged, in the currency's minor unit.
+                 */
+                amountCents: number;
+                /**
+                 * Format: int64
+                 * @description Credits that could be spent then.
+                 */
+                balance: number;
+                /**
+                 * Format: int64
+                 * @description How many came.
+                 */
+                credits: number;
+                /** @description ISO 4217, in capitals. */
+                currency: string;
+                /** @description The order that was paid, failed, or is paid on the page. */
+                orderId: string;
+                /** @description The product whose credits came. */
+                productId: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "top_up.succeeded" | (string & {});
+        };
+        /** @description What `top_up.suspended` says. */
+        TopUpSuspended: {
+            data: components["schemas"]["TopUpData"] & {
+                /** @description Why it failed, in the provider's word, or is suspended. */
+                reason: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "top_up.suspended" | (string & {});
+        };
+        /** @description What to change about a user's wallet. */
+        UpdateWallet: {
+            email: components["schemas"]["Email"] | null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        };
         /** @description What was granted and used. */
         Usage: {
             /** @description Oldest first, without gaps; at most 1,000. */
@@ -2258,6 +2503,8 @@ export interface components {
         /** Format: int64 */
         Whole: number;
         /** Format: int64 */
+        WholeFrom1To24: number;
+        /** Format: int64 */
         WholeFrom1To100: number;
         /** Format: int64 */
         WholeFrom1To1000: number;
@@ -2366,6 +2613,10 @@ export interface queries {
         /** @description The user, unless it is the session's own. */
         externalUserId?: string;
     };
+    read_auto_top_up: {
+        /** @description The user, unless it is the session's own. */
+        externalUserId?: string;
+    };
     read_external_ledger: {
         /** @description A page's `nextCursor`. */
         cursor?: string;
@@ -2387,6 +2638,10 @@ export interface queries {
         externalUserId?: string;
         /** @description The member whose use to count where a limit is about each. */
         member?: string;
+    };
+    remove_payment_method: {
+        /** @description The user, unless it is the session's own. */
+        externalUserId?: string;
     };
     stream_external_wallet: {
         /** @description The user, unless it is the session's own. */
@@ -2421,6 +2676,8 @@ export type ServiceErrorCode =
     | "no_purchase"
     | "order_not_found"
     | "overloaded"
+    | "payment_method_confirmation_required"
+    | "payment_method_required"
     | "permission_missing"
     | "price_not_found"
     | "product_not_found"
@@ -2475,6 +2732,8 @@ export const statuses: Readonly<Record<string, number>> = {
     no_purchase: 409,
     order_not_found: 404,
     overloaded: 503,
+    payment_method_confirmation_required: 409,
+    payment_method_required: 409,
     permission_missing: 403,
     price_not_found: 404,
     product_not_found: 404,
@@ -2526,7 +2785,11 @@ export type DescribedEventType =
     | "wallet.thawed"
     | "limit.alert"
     | "limit.reached"
-    | "features.changed";
+    | "features.changed"
+    | "top_up.succeeded"
+    | "top_up.failed"
+    | "top_up.suspended"
+    | "top_up.action_required";
 
 /** Formats of usage objects, with their marks: an object has the first format of which it has one mark of each list. */
 export const usageShapes: readonly (readonly [string, readonly (readonly string[])[]])[] = [

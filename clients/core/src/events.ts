@@ -46,6 +46,29 @@ interface Limited extends Whose {
   /** Whose use it was, if it was a member's. */
   member?: string;
 }
+interface ToppedUp extends Low {
+  orderId: string;
+  amountCents: number;
+  currency: string;
+  /** What came. */
+  credits: number;
+}
+interface TopUpFailed extends Whose {
+  orderId: string;
+  /** Why, in the provider's word. */
+  reason: string;
+  /** Whether the card is tried again. */
+  retryable: boolean;
+  nextAttemptAt?: string | null;
+}
+interface TopUpSuspended extends Whose {
+  reason: string;
+}
+interface TopUpWaits extends Whose {
+  orderId: string;
+  /** Where the buyer confirms the payment. */
+  url: string;
+}
 interface FeaturesChanged extends Whose {
   /** All that the wallet unlocks after it; left out where that is more than 12 KiB. */
   features?: string[];
@@ -76,6 +99,10 @@ export interface EventData {
   'wallet.thawed': Whose;
   'limit.alert': Limited & { percent: number };
   'limit.reached': Limited;
+  'top_up.succeeded': ToppedUp;
+  'top_up.failed': TopUpFailed;
+  'top_up.suspended': TopUpSuspended;
+  'top_up.action_required': TopUpWaits;
   'features.changed': FeaturesChanged;
 }
 

@@ -110,7 +110,7 @@ export class Http {
   }
 
   /** Asks until there is an answer, or a refusal that asking again would not change. */
-  async call<T>(method: 'GET' | 'POST' | 'PUT', path: string, call: Call = {}): Promise<T> {
+  async call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, call: Call = {}): Promise<T> {
     const { body, signal } = call;
     const idempotencyKey = (body as { idempotencyKey?: string } | undefined)?.idempotencyKey;
     const repeatable = call.repeatable ?? (method === 'GET' || idempotencyKey !== undefined);
@@ -200,8 +200,8 @@ function read<T>(response: Response, text: string, idempotencyKey: string | unde
   } catch {
     body = null;
   }
-  // Only recovery answers without a body, and says so by its status.
-  if (ok && ((body && typeof body === 'object') || (status === 202 && body === undefined))) return body as T;
+  // Recovery and what removes something answer without a body, and say so by their status.
+  if (ok && ((body && typeof body === 'object') || ((status === 202 || status === 204) && body === undefined))) return body as T;
   const seconds = Number(headers.get('retry-after') ?? NaN);
   const known = {
     status,

@@ -32,6 +32,13 @@ export interface Holdings {
 export type Wallet = Omit<Schemas['CodeWallet'], keyof Holdings> & Holdings;
 /** A wallet of one of your own users. */
 export type ExternalWallet = Omit<Schemas['ExternalWallet'], keyof Holdings> & Holdings;
+/** A card that may be charged without its owner. */
+export type SavedCard = Schemas['PaymentMethod'];
+/** What is bought when credits run low, and how that goes. */
+export type AutoTopUp = Schemas['AutoTopUp'];
+/** Automatic top-up as it is to be: on, with a card on file and all that this needs, or off. */
+export type AutoTopUpInput = { enabled: false } | (Omit<Schemas['SetAutoTopUp'], 'externalUserId' | Needed> & { enabled: true } & { [K in Exclude<Needed, 'enabled'>]: NonNullable<Schemas['SetAutoTopUp'][K]> });
+type Needed = 'enabled' | 'priceId' | 'threshold' | 'monthlyLimitCents' | 'consent';
 export type Order = Schemas['Order'];
 export type LedgerEntry = Schemas['LedgerEntry'];
 export type Identity = Schemas['Identity'];

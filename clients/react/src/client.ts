@@ -1,5 +1,6 @@
 // All that has state, or listens to a press. `scripts/mark.mjs` marks it for browsers.
 export * from './headless';
+export { AutoTopUp, type AutoTopUpProps } from './components/auto-top-up';
 export { BalanceBadge, type BalanceBadgeProps } from './components/balance-badge';
 export { CheckoutButton, type CheckoutButtonProps } from './components/checkout-button';
 export { CheckoutNotice, type CheckoutNoticeProps } from './components/checkout-notice';
@@ -7,6 +8,7 @@ export { ErrorMessage, type ErrorMessageProps } from './components/error-message
 export { LedgerTable, type LedgerTableProps } from './components/ledger-table';
 export { LostCode, type LostCodeProps } from './components/lost-code';
 export { OpenInvoice, type OpenInvoiceProps } from './components/open-invoice';
+export { PaymentMethod, type PaymentMethodProps } from './components/payment-method';
 export { Paywall, type PaywallProps } from './components/paywall';
 export { PortalButton, type PortalButtonProps } from './components/portal-button';
 export { PriceEstimate, type PriceEstimateProps } from './components/price-estimate';

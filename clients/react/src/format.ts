@@ -31,6 +31,18 @@ export function formatMoney(amountCents: number, currency: string, locale?: stri
   }
 }
 
+/** `900, 'EUR'` as `9.00`, for a field that takes numbers. */
+export function formatAmount(amountCents: number, currency: string): string {
+  const digits = decimals(currency.toUpperCase());
+  return (amountCents / 10 ** digits).toFixed(digits);
+}
+
+/** What such a field says, in minor units; undefined where it says no amount. */
+export function parseAmount(text: string, currency: string): number | undefined {
+  const cents = Math.round(Number(text) * 10 ** decimals(currency.toUpperCase()));
+  return text.trim() && Number.isSafeInteger(cents) ? cents : undefined;
+}
+
 /** `1234, 'images'` as `1,234 images`. */
 export function formatCredits(amount: number, unit?: string | null, locale?: string): string {
   const number = new Intl.NumberFormat(locale).format(amount);
@@ -69,6 +81,13 @@ export function formatDay(instant: string, locale?: string): string {
 export function formatFeature(slug: string): string {
   const words = slug.replace(/[-_.:]+/g, ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const BRANDS: Record<string, string> = { amex: 'American Express', diners: 'Diners Club', jcb: 'JCB', unionpay: 'UnionPay', cartes_bancaires: 'Cartes Bancaires' };
+
+/** A card's network as people write it: `visa` as `Visa`. */
+export function formatBrand(brand: string): string {
+  return BRANDS[brand] ?? formatFeature(brand);
 }
 
 /** `2026-11-20T21:33:08.271Z` as a date and a time, where the reader is unless a zone is named. */

@@ -9,14 +9,17 @@ export { useDeduct, type DeductInput, type DeductState } from './hooks/use-deduc
 export { useCheckout, type CheckoutInput, type CheckoutState } from './hooks/use-checkout';
 export { useEstimate, type EstimateInput, type EstimateState } from './hooks/use-estimate';
 export { useLimits, type LimitsState } from './hooks/use-limits';
+export { useAutoTopUp, type AutoTopUpInput, type AutoTopUpState } from './hooks/use-auto-top-up';
+export { usePaymentMethod, type PaymentMethodState } from './hooks/use-payment-method';
 export { useUsage, type DayOfUsage, type UsageInput, type UsageState } from './hooks/use-usage';
 export { useLedger, type LedgerFilter, type LedgerState } from './hooks/use-ledger';
 export { useAction, type Action } from './hooks/use-action';
-export { formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
+export { formatAmount, formatBrand, formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice, parseAmount } from './format';
 export type { Messages } from './messages/en';
 export {
   ScripError,
   isScripError,
+  type AutoTopUp as AutoTopUpSettings,
   type Balance,
   type Deduction,
   type Estimate,
@@ -27,6 +30,7 @@ export {
   type Order,
   type Price,
   type Product,
+  type SavedCard,
   type Session,
   type SessionSource,
   type Subscription,

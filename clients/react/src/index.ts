@@ -1,5 +1,6 @@
 // What a page imports. Only `client` is marked for browsers: the rest may be called on a server, too.
 export {
+  AutoTopUp,
   BalanceBadge,
   CheckoutButton,
   CheckoutNotice,
@@ -7,6 +8,7 @@ export {
   LedgerTable,
   LostCode,
   OpenInvoice,
+  PaymentMethod,
   Paywall,
   PortalButton,
   PriceEstimate,
@@ -16,6 +18,7 @@ export {
   ScripProvider,
   Usage,
   useAction,
+  useAutoTopUp,
   useBalance,
   useCheckout,
   useDeduct,
@@ -26,11 +29,15 @@ export {
   useLocale,
   useTimeZone,
   useMessages,
+  usePaymentMethod,
   useProducts,
   useScrip,
   useUsage,
   useWallet,
   type Action,
+  type AutoTopUpInput,
+  type AutoTopUpProps,
+  type AutoTopUpState,
   type BalanceBadgeProps,
   type BalanceState,
   type CheckoutButtonProps,
@@ -50,6 +57,8 @@ export {
   type LimitsState,
   type LostCodeProps,
   type OpenInvoiceProps,
+  type PaymentMethodProps,
+  type PaymentMethodState,
   type PaywallProps,
   type PortalButtonProps,
   type PriceEstimateProps,
@@ -63,11 +72,12 @@ export {
   type UsageState,
   type WalletState,
 } from './client';
-export { formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
+export { formatAmount, formatBrand, formatCredits, formatDay, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice, parseAmount } from './format';
 export type { Messages } from './messages/en';
 export {
   ScripError,
   isScripError,
+  type AutoTopUp as AutoTopUpSettings,
   type Balance,
   type Deduction,
   type Estimate,
@@ -77,6 +87,7 @@ export {
   type Order,
   type Price,
   type Product,
+  type SavedCard,
   type Session,
   type SessionSource,
   type Subscription,

@@ -7,11 +7,13 @@ import type { ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { expect, inject, it, vi } from 'vitest';
 import {
+  AutoTopUp,
   BalanceBadge,
   CheckoutButton,
   CheckoutNotice,
   LedgerTable,
   OpenInvoice,
+  PaymentMethod,
   Paywall,
   PortalButton,
   PricingTable,
@@ -37,6 +39,8 @@ function Page(): ReactNode {
       <RecoveryCode />
       <RedeemCode recoverByEmail />
       <LedgerTable />
+      <PaymentMethod />
+      <AutoTopUp />
       <Usage />
     </ScripProvider>
   );

@@ -16,6 +16,7 @@ mod rate_cards;
 mod retry;
 mod reversals;
 mod sessions;
+mod top_ups;
 mod wallet_view;
 mod wallets;
 #[cfg(feature = "webhooks")]
@@ -37,17 +38,19 @@ pub use self::{
     rate_cards::Metered,
     reversals::ReverseDeduction,
     sessions::NewSession,
+    top_ups::NewAutoTopUp,
     wallet_view::WalletView,
     wallets::{LedgerFilter, Wallet},
 };
 pub use api_types::{
-    Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, ErrorBody, Estimate,
-    EstimateLine, FeatureUse, Forgiven, FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant,
-    LedgerEntry, Limit, LimitState, NextExpiry, OpenInvoice, Order, OwnSession, Payment,
-    PlacedHold, Price, PriceTier, Product, Rate, RateCard, RatedUse, Reversed, Session,
-    Subscription, UsageGroup,
+    AutoTopUp, Balance, Bucket, Checkout, Consent, Credited, DebtState, Deducted, DrawnHold,
+    ErrorBody, Estimate, EstimateLine, FeatureUse, Forgiven, FreeGrant, FrozenWallet, Hold,
+    Holdings, Identity, Instant, LedgerEntry, Limit, LimitState, NextExpiry, OpenInvoice, Order,
+    OwnSession, Payment, PaymentMethod, PlacedHold, Price, PriceTier, Product, Rate, RateCard,
+    RatedUse, Reversed, Session, Subscription, UsageGroup,
     event::{
         BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
-        LimitData, OrderData, SubscriptionData, WalletData,
+        LimitData, OrderData, SubscriptionData, TopUpActionData, TopUpData, TopUpFailedData,
+        TopUpSuspendedData, WalletData,
     },
 };

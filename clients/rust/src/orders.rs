@@ -31,6 +31,8 @@ pub struct NewCheckout {
     pub locale: Option<String>,
     /// The quantity of a one-time price; 1 to 1,000.
     pub quantity: Option<u32>,
+    /// Whether the page saves the card for an automatic top-up; for a user's wallet only.
+    pub save_card: Option<bool>,
     /// The idempotency key: for a day a repeat with it returns the same checkout. A new one is used by default.
     pub idempotency_key: Option<String>,
 }

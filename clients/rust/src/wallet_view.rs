@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use api_types::Holdings;
+use api_types::{Holdings, PaymentMethod};
 use serde::{Deserialize, Serialize};
 
 /// A wallet in its current state. What it holds is read from it directly: `wallet.balances`.
@@ -16,6 +16,10 @@ pub struct WalletView {
     pub wallet_id: Option<String>,
     /// Your own user's id, for an external wallet.
     pub external_user_id: Option<String>,
+    /// The card on file of an external wallet.
+    pub payment_method: Option<PaymentMethod>,
+    /// The address that was set for mails about an external wallet.
+    pub email: Option<String>,
     /// What it holds.
     #[serde(flatten)]
     pub holdings: Holdings,

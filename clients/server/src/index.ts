@@ -1,6 +1,8 @@
 export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
   Amount,
+  AutoTopUp,
+  AutoTopUpInput,
   Balance,
   Bucket,
   CallOptions,
@@ -32,6 +34,7 @@ export type {
   Rated,
   Reason,
   Released,
+  SavedCard,
   ScripEvent,
   ScripEventOf,
   Session,

@@ -1,5 +1,5 @@
 // What calls of the server client take and give, beside what it shares with the browser's.
-import type { Amount, Charge, Charging, Deduction, ErrorBody, EventType, ExternalWallet, Loose, Rated, ScripError, components, queries } from '@scrip-wallet/core';
+import type { Amount, AutoTopUpInput, Charge, Charging, Deduction, ErrorBody, EventType, ExternalWallet, Loose, Rated, ScripError, components, queries } from '@scrip-wallet/core';
 
 type Schemas = components['schemas'];
 
@@ -60,6 +60,14 @@ export type PortalInput = Who & {
   /** The `id` of the subscription whose customer's portal it is. Default: the current one. */
   subscriptionId?: string | undefined;
 };
+
+/** One of your own users. */
+export interface User {
+  externalUserId: string;
+}
+export type SetUpPaymentMethodInput = Schemas['SetUpPaymentMethod'] & User;
+export type SetAutoTopUpInput = User & AutoTopUpInput;
+export type UpdateWalletInput = Schemas['UpdateWallet'];
 
 /** A user's wallet; `walletId` is null where they have none yet. */
 export type UserWallet = Omit<ExternalWallet, 'walletId'> & { walletId: string | null };

@@ -9,6 +9,7 @@ import {
   statuses,
   whole,
   wholeSubscription,
+  type AutoTopUp,
   type Bucket,
   type Call,
   type CallOptions,
@@ -67,9 +68,13 @@ import type {
   Reversal,
   ReverseDeductionInput,
   SessionInput,
+  SetAutoTopUpInput,
+  SetUpPaymentMethodInput,
   SettleInput,
   SettleItem,
   Settled,
+  UpdateWalletInput,
+  User,
   UserWallet,
   Who,
 } from './input.js';
@@ -182,6 +187,11 @@ export class ScripServer {
   async ensureWallet(externalUserId: string, options?: CallOptions): Promise<ExternalWallet> {
     const call = { ...options, body: { externalUserId }, repeatable: true };
     return whole(await this.#http.call<Schemas['ExternalWallet']>('POST', '/wallets/external', call));
+  }
+
+  /** Says where mails about a user's wallet go. */
+  async updateWallet(input: UpdateWalletInput, options?: CallOptions): Promise<ExternalWallet> {
+    return whole(await this.#http.call<Schemas['ExternalWallet']>('PATCH', '/wallets/external', { ...options, body: input, repeatable: true }));
   }
 
   /** Creates a wallet that belongs to anyone who has its code. */
@@ -382,6 +392,26 @@ export class ScripServer {
     return input.code != null
       ? this.#http.call('GET', `${walletPath(input)}/portal`, { ...options, query: { returnUrl, subscriptionId } })
       : this.#http.call('POST', '/wallets/external/portal', { ...options, body: { ...userOf(input), returnUrl, subscriptionId }, repeatable: true });
+  }
+
+  /** Opens the provider's page where a user enters a card that may be charged without them. Where to send them is in `url`. */
+  async setUpPaymentMethod(input: SetUpPaymentMethodInput, options?: CallOptions): Promise<Portal> {
+    return this.#http.call('POST', '/wallets/external/payment-method', { ...options, body: input, repeatable: true });
+  }
+
+  /** Forgets a user's card, at the provider too. Automatic top-up stops with it. */
+  async removePaymentMethod(user: User, options?: CallOptions): Promise<void> {
+    await this.#http.call('DELETE', '/wallets/external/payment-method', { ...options, query: userOf(user), repeatable: true });
+  }
+
+  /** What is bought when a user's credits run low, and how that goes. */
+  async readAutoTopUp(user: User, options?: CallOptions): Promise<AutoTopUp> {
+    return this.#http.call('GET', '/wallets/external/auto-top-up', { ...options, query: userOf(user) });
+  }
+
+  /** Has credits bought with a user's card when they run low, or no more: `{ enabled: false }`. */
+  async setAutoTopUp(input: SetAutoTopUpInput, options?: CallOptions): Promise<AutoTopUp> {
+    return this.#http.call('PUT', '/wallets/external/auto-top-up', { ...options, body: input, repeatable: true });
   }
 
   /** A page of a wallet's ledger, newest first. */

@@ -235,6 +235,10 @@ impl Providers for Accounts {
         }
     }
 
+    fn public_url(&self) -> &str {
+        &self.place.public_url
+    }
+
     async fn tick(&self, project: &ProjectCatalog) -> payments_port::Result<()> {
         if let Some(account) = stripe_of(project).filter(|account| !account.verified) {
             return self.verify(project, account).await;

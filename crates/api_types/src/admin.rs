@@ -3,7 +3,7 @@
 pub use crate::{price::AdminPrice as Price, product::AdminProduct as Product};
 
 #[cfg(feature = "server")]
-pub use crate::schema::{Interval, KeyKind, Mode, Period, ProductType};
+pub use crate::schema::{Interval, KeyKind, MailKind, MailLocale, Mode, Period, ProductType};
 
 records! {
     /// A limit of anonymous wallets in a span of time.
@@ -47,6 +47,8 @@ records! {
         pub invoices: bool,
         /// Whether buyers have to agree to the terms of service.
         pub terms_of_service: bool,
+        /// The mails that its customers get.
+        pub mails: Mails,
         /// Refunds of more cents than this need another person's yes on the dashboard; null: none do.
         pub approval_above_cents: Option<i64>,
         /// Grants of more credits than this need another person's yes on the dashboard; null: none do.
@@ -57,6 +59,48 @@ records! {
         pub provider: Option<Provider>,
         /// When it was made.
         pub created_at: String,
+    }
+
+    /// The mails that a project's customers get, and how they look.
+    pub struct Mails {
+        /// Whether a balance that falls to its product's threshold is mailed.
+        pub low_balance: bool,
+        /// Whether automatic top-ups that stop, or that the buyer has to confirm, are mailed.
+        pub top_up_failed: bool,
+        /// Whether a limit that refuses a use for the first time in its window is mailed.
+        pub limit_reached: bool,
+        /// Whether each payment's receipt is mailed.
+        pub receipt: bool,
+        /// The language where the buyer's is not known.
+        #[cfg_attr(feature = "server", schema(value_type = MailLocale))]
+        pub locale: String,
+        /// The sender's name; null: the project's.
+        pub name: Option<String>,
+        /// The colour of the heading and of links; null: a dark grey.
+        #[cfg_attr(feature = "server", schema(example = "#1a2b3c"))]
+        pub color: Option<String>,
+        /// Where answers go; null: to the sender's address.
+        pub reply_to: Option<String>,
+        /// What every mail ends with.
+        pub footer: Option<String>,
+        /// Texts in place of the built-in ones.
+        pub templates: Vec<MailTemplate>,
+    }
+
+    /// A text of a mail: with `{{ name }}` for a value, and `{% if name %}…{% endif %}`.
+    pub struct MailTemplate {
+        /// What the mail is about.
+        #[cfg_attr(feature = "server", schema(value_type = MailKind))]
+        pub kind: String,
+        /// The language of the mail.
+        #[cfg_attr(feature = "server", schema(value_type = MailLocale))]
+        pub locale: String,
+        /// A single line of text.
+        pub subject: String,
+        /// The plain text.
+        pub text: String,
+        /// The same as HTML; null: the plain text's paragraphs.
+        pub html: Option<String>,
     }
 
     /// A payment provider. Its secrets are never shown.

@@ -102,6 +102,14 @@ event_data! {
     "limit.alert" LimitAlert(Box<LimitData>),
     /// A limit refused a use for the first time in its window.
     "limit.reached" LimitReached(Box<LimitData>),
+    /// An automatic top-up was paid.
+    "top_up.succeeded" TopUpSucceeded(TopUpData),
+    /// An attempt to top up failed.
+    "top_up.failed" TopUpFailed(TopUpFailedData),
+    /// Automatic top-ups are suspended.
+    "top_up.suspended" TopUpSuspended(TopUpSuspendedData),
+    /// The bank wants the buyer, who can pay on a page.
+    "top_up.action_required" TopUpActionRequired(TopUpActionData),
     /// The features that a wallet unlocks changed.
     "features.changed" FeaturesChanged(FeaturesData),
 }
@@ -111,6 +119,65 @@ records! {
     pub struct OrderData {
         /// The order as it stood then, as a secret key reads it.
         pub order: Order,
+    }
+
+    /// The data of `top_up.succeeded`.
+    pub struct TopUpData {
+        /// The wallet's id, `wal_…`.
+        pub wallet_id: String,
+        /// Your own user's id.
+        pub external_user_id: Option<String>,
+        /// The order that was paid.
+        pub order_id: String,
+        /// What was charged, in the currency's minor unit.
+        pub amount_cents: i64,
+        /// ISO 4217, in capitals.
+        pub currency: String,
+        /// The product whose credits came.
+        pub product_id: String,
+        /// How many credits came.
+        pub credits: i64,
+        /// Credits that could be spent then.
+        pub balance: i64,
+    }
+
+    /// The data of `top_up.failed`.
+    pub struct TopUpFailedData {
+        /// The wallet's id, `wal_…`.
+        pub wallet_id: String,
+        /// Your own user's id.
+        pub external_user_id: Option<String>,
+        /// The order that was not paid.
+        pub order_id: String,
+        /// The provider's word for the decline, such as `insufficient_funds`; `price_changed` or `never_charged` where
+        /// no card was charged.
+        pub reason: String,
+        /// Whether it is tried again by itself.
+        pub retryable: bool,
+        /// When, at the earliest.
+        pub next_attempt_at: Option<Instant>,
+    }
+
+    /// The data of `top_up.suspended`.
+    pub struct TopUpSuspendedData {
+        /// The wallet's id, `wal_…`.
+        pub wallet_id: String,
+        /// Your own user's id.
+        pub external_user_id: Option<String>,
+        /// Why: `declined`, `card_unusable`, `disputed`, `price_changed` or `card_missing`.
+        pub reason: String,
+    }
+
+    /// The data of `top_up.action_required`.
+    pub struct TopUpActionData {
+        /// The wallet's id, `wal_…`.
+        pub wallet_id: String,
+        /// Your own user's id.
+        pub external_user_id: Option<String>,
+        /// The order that the page pays.
+        pub order_id: String,
+        /// The page on which the buyer pays.
+        pub url: String,
     }
 
     /// The data of a limit's events.

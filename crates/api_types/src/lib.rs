@@ -27,6 +27,7 @@ mod product;
 mod rate_card;
 #[cfg(feature = "server")]
 pub mod schema;
+mod top_up;
 mod wallet;
 
 pub use caller::{Identity, OwnSession, Session};
@@ -41,6 +42,7 @@ pub use order::{Checkout, Order, Payment};
 pub use price::Price;
 pub use product::{FreeGrant, Product};
 pub use rate_card::{Estimate, EstimateLine, PriceTier, Rate, RateCard, RateCards};
+pub use top_up::{AutoTopUp, Consent, PaymentMethod};
 pub use wallet::{
     Balance, CodeWallet, DebtState, ExternalWallet, Forgiven, FrozenWallet, Holdings, NextExpiry,
     OpenInvoice, Subscription,

@@ -9,7 +9,7 @@ use utoipa::{
     },
 };
 
-use crate::{LimitState, Order, Subscription, event::Dispute};
+use crate::{Instant, LimitState, Order, Subscription, event::Dispute};
 
 /// Declares a description and the bounds that it has.
 macro_rules! described {
@@ -58,6 +58,12 @@ described! {
         "read", "deduct", "grant", "reverse", "checkout", "refund", "orders", "sessions", "features", "limits",
         "subscriptions",
     ]);
+    /// What a mail is about.
+    MailKind: |object| one_of(object, "What a mail is about.", &[
+        "lowBalance", "topUpFailed", "actionRequired", "limitReached", "receipt",
+    ]);
+    /// The language of a mail.
+    MailLocale: |object| one_of(object, "The language of a mail.", &["en", "de", "fr"]);
     /// What a product is.
     ProductType: |object| one_of(object, "What a product is.", &["credits", "subscription", "one_time"]);
     /// How often a price is charged.
@@ -84,6 +90,38 @@ pub enum Data {
     Order(OrderData),
     /// With all other events.
     Wallet(Box<WalletData>),
+    /// With the events of an automatic top-up.
+    TopUp(TopUpData),
+}
+
+/// The data of an automatic top-up's events. Fields that do not belong to an event's type are left out.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TopUpData {
+    /// The wallet's identifier: `wal_…`
+    wallet_id: String,
+    /// The project's own user.
+    external_user_id: Option<String>,
+    /// The order that was paid, failed, or is paid on the page.
+    order_id: Option<String>,
+    /// What was charged, in the currency's minor unit.
+    amount_cents: Option<i64>,
+    /// ISO 4217, in capitals.
+    currency: Option<String>,
+    /// The product whose credits came.
+    product_id: Option<String>,
+    /// How many came.
+    credits: Option<i64>,
+    /// Credits that could be spent then.
+    balance: Option<i64>,
+    /// Why it failed, in the provider's word, or is suspended.
+    reason: Option<String>,
+    /// Whether a failed attempt is made again by itself.
+    retryable: Option<bool>,
+    /// When that is, at the earliest.
+    next_attempt_at: Option<Instant>,
+    /// The page on which the buyer pays.
+    url: Option<String>,
 }
 
 /// The data of an order's events.

@@ -1,6 +1,6 @@
 //! A wallet, and what it holds.
 
-use crate::{Instant, is_zero};
+use crate::{Instant, PaymentMethod, is_zero};
 
 records! {
     /// A product's balance in a wallet.
@@ -109,6 +109,12 @@ records! {
         pub wallet_id: String,
         /// The caller's own id of the user.
         pub external_user_id: String,
+        /// The card on file; left out where there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub payment_method: Option<PaymentMethod>,
+        /// The address that was set for mails about the wallet; left out where there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub email: Option<String>,
         /// What it holds.
         #[serde(flatten)]
         pub holdings: Holdings,

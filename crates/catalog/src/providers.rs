@@ -145,13 +145,17 @@ impl CatalogStore {
     ) -> Result<Project, Error> {
         change.check()?;
         let cipher = self.shared.cipher.clone();
+        let handle = self.shared.handle.clone();
         let provider = provider.map(|(provider, account_check)| {
             Ok::<_, Refusal>((provider.seal(&cipher)?, account_check))
         });
         let provider = provider.transpose()?;
         self.change(move |catalog, now| {
             let current = find(catalog, id)?;
-            let project = change.decide(&current.project)?;
+            let mut project = change.decide(&current.project)?;
+            if project.mails.is_on() && !current.project.mails.is_on() {
+                project.mails.events_after = handle.last_event_number();
+            }
             let mut documents = vec![Document::Project(project.clone())];
             if let Some((provider, account_check)) = provider {
                 let provider =

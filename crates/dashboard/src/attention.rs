@@ -8,7 +8,7 @@ use operations::backups::FinishedBackup;
 use super::{
     catalog::{path, product_name},
     prelude::*,
-    wallets,
+    top_ups, wallets,
     webhooks::address,
 };
 
@@ -16,6 +16,8 @@ use super::{
 const SYSTEM: &str = "/dashboard/system";
 /// A backup that is older than this is too old, in seconds.
 const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
+
+const DAY_SECONDS: i64 = 24 * 3600;
 
 /// Wallets with several subscriptions to one product that are named.
 const MAX_DOUBLED: usize = 5;
@@ -33,6 +35,8 @@ pub(super) async fn card(request: &PageRequest) -> Markup {
         tasks.retain(|task| task.path != SYSTEM);
     }
     tasks.extend(doubled(&request.app, &request.project).await);
+    let suspended = top_ups::task(request).await;
+    tasks.extend(suspended.map(|(path, text)| Task { path, text }));
     let (handle, products) = (&request.app.handle, request.project.product_ids());
     let states = [OrderState::Disputed, OrderState::Processing];
     let totals = handle.order_totals_by_state(&request.project.scope, products, states);
@@ -214,6 +218,19 @@ fn tasks(request: &PageRequest) -> Vec<Task> {
         };
         let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " are disabled: it " (why) };
         add(format!("{base}/webhooks/{}", endpoint.id), text);
+    }
+    let mails = request.app.mails.report(id);
+    let since = mails.unreachable_since;
+    if let Some(since) = since.filter(|_| request.project.project.mails.is_on()) {
+        let text = html! { "Mails to customers wait: the mail server has not been reached since " (layout::when(since)) };
+        add(format!("{base}/mails#failed"), text);
+    }
+    let yesterday = request.app.handle.now().plus_seconds(-DAY_SECONDS);
+    let failed = mails.failed.iter().filter(|mail| mail.at > yesterday);
+    let failed = failed.count();
+    if failed > 0 {
+        let text = html! { (failed) @if failed == 1 { " mail to a customer failed today" } @else { " mails to customers failed today" } };
+        add(format!("{base}/mails#failed"), text);
     }
     let backups = request.app.backups.status();
     let system = || SYSTEM.to_owned();

@@ -22,7 +22,7 @@ const HEADERS: [(&str, &str); 6] = [
     (
         "content-security-policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-         img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+         img-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
     ("x-content-type-options", "nosniff"),
     // Not `no-referrer`: with that, browsers send forms with the origin `null`.
@@ -33,7 +33,7 @@ const HEADERS: [(&str, &str); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 36] = [
+const DONE: [(&str, &str); 38] = [
     (
         "asked",
         "This waits here for approval by a second person, for seven days at most.",
@@ -53,6 +53,8 @@ const DONE: [(&str, &str); 36] = [
     ),
     ("sent", "It will be sent again."),
     ("saved", "Saved."),
+    ("mailed", "The test mail was sent."),
+    ("resumed_mails", "Mails are sent to this address again."),
     ("erased", "Erased."),
     ("archived", "Archived."),
     ("unarchived", "Unarchived."),
@@ -101,7 +103,7 @@ const TABS: [(&str, &str, &[&str]); 7] = [
     ("Catalog", "catalog", &["rate-cards"]),
     ("Webhooks", "webhooks", &[]),
     ("Keys", "keys", &[]),
-    ("Settings", "settings", &["sandbox"]),
+    ("Settings", "settings", &["sandbox", "mails"]),
 ];
 
 pub(super) fn base(project: &ProjectCatalog) -> String {

@@ -26,6 +26,8 @@ mod layout;
 mod ledger;
 mod limit_fields;
 mod limits;
+mod mail_template;
+mod mails;
 mod next_page;
 mod oidc_sign_in;
 mod order;
@@ -53,6 +55,7 @@ mod subscriptions;
 mod system;
 mod time_zone;
 mod time_zone_page;
+mod top_ups;
 mod unfulfilled;
 mod verbatim;
 mod wallet;
@@ -90,7 +93,9 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .merge(wallet_routes())
         .merge(order_routes())
         .merge(payment_routes())
+        .merge(top_up_routes())
         .merge(webhook_routes())
+        .merge(mail_routes())
         .route("/dashboard/", any(route_not_found))
         .route("/dashboard/{*rest}", any(route_not_found))
         .method_not_allowed_fallback(method_not_allowed)
@@ -229,6 +234,10 @@ fn order_routes() -> Router<App> {
     )
 }
 
+fn top_up_routes() -> Router<App> {
+    below("/top-ups", [("", get(top_ups::list))])
+}
+
 fn payment_routes() -> Router<App> {
     below(
         "/unfulfilled-payments",
@@ -239,6 +248,22 @@ fn payment_routes() -> Router<App> {
             ("/{payment}/assign", post(unfulfilled::assign)),
             ("/{payment}/refund", post(unfulfilled::refund)),
             ("/{payment}/dismiss", post(unfulfilled::dismiss)),
+        ],
+    )
+}
+
+fn mail_routes() -> Router<App> {
+    below(
+        "/mails",
+        [
+            ("", get(mails::show).post(mails::save)),
+            ("/resume", post(mails::resume)),
+            (
+                "/{kind}/{locale}",
+                get(mail_template::show).post(mail_template::save),
+            ),
+            ("/{kind}/{locale}/preview", get(mail_template::preview)),
+            ("/{kind}/{locale}/test", post(mail_template::send_test)),
         ],
     )
 }

@@ -127,6 +127,7 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     ];
     html! { dl {
         div { dt { "Kind" } dd { (kind(order.kind)) } }
+        @if let Some(code) = &order.decline { div { dt { "Declined" } dd { code { (code) } } } }
         @if order.quantity.get() > 1 { div { dt { "Quantity" } dd { (order.quantity.get()) } } }
         div { dt { @if is_paid { "Charged" } @else { "Price" } } dd { (money(order.amount_cents, currency)) } }
         @if is_paid && discount > 0 && order.terms.interval == Interval::OneTime {

@@ -40,6 +40,7 @@ pub(super) const fn kind(kind: OrderKind) -> &'static str {
         OrderKind::Checkout => "Checkout",
         OrderKind::Renewal => "Renewal",
         OrderKind::Switch => "Tier switch",
+        OrderKind::TopUp => "Automatic top-up",
     }
 }
 

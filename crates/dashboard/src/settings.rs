@@ -1,7 +1,7 @@
 //! A project's settings and its payment provider.
 
 use catalog::{ProjectChange, ProviderChange, origins};
-use domain::catalog::{CheckoutChange, CreationLimit};
+use domain::catalog::{CheckoutChange, CreationLimit, MailChange};
 use edge::Own;
 use operator::{ArchiveProject, UpdateProject};
 use stripe::permissions;
@@ -76,6 +76,7 @@ fn change(fields: &Fields) -> Result<ProjectChange, Error> {
             invoices: Some(fields.is_on("invoices")),
             terms_of_service: Some(fields.is_on("termsOfService")),
         },
+        mails: MailChange::default(),
         approval_above_cents: Some(fields.whole(CENTS)?),
         approval_above_credits: Some(fields.whole(CREDITS)?),
         archived: None,
@@ -215,6 +216,7 @@ fn settings_form(request: &PageRequest, form: Form<'_>) -> Markup {
         section.card {
             h2 { "Project" }
             p.hint { code { (request.project.project.id) } }
+            p { a href={ (base(&request.project)) "/mails" } { "Mails to customers" } }
             (form.alert(&FIELDS))
             (form::conflict_of(form, &current(&request.project)))
             (form::guarded(request, request.may(Privilege::Manage), &page_path(&request.project), &html! {

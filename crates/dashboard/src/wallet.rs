@@ -18,7 +18,7 @@ use super::{
     limits, orders,
     prelude::*,
     rated_entries::explained,
-    replace_code, subscriptions,
+    replace_code, subscriptions, top_ups,
     wallets::{name, path, wallet, wallet_view},
 };
 
@@ -45,6 +45,7 @@ pub(super) async fn show(request: PageRequest) -> PageResult {
     let deductions = deductions.map(|line| line.id.number()).collect();
     let reversed = request.read(handle.given_back(scope, &address, deductions).await)?;
     let explained = explained(&request, &page.lines).await;
+    let top_up = request.read(handle.top_up(scope, &address).await)?;
     let bought = request.read(handle.wallet_orders(scope, &address, None, ORDERS).await)?;
     let comments = notes_of(&request.app, key).await?;
     let ended = request.read(handle.ended_subscriptions(scope, &address, ENDED).await)?;
@@ -62,6 +63,7 @@ pub(super) async fn show(request: PageRequest) -> PageResult {
             a href="#limits" { "Limits" } a href="#orders" { "Orders" } a href="#ledger" { "Ledger" } a href="#notes" { "Notes" }
         }
         (balances(&request.project, key, &detail))
+        (top_ups::card(&request.project, key, &top_up))
         (limits::card(&request, key, &limited))
         (access(&request, key, &detail, &ended))
         @if !detail.holds.0.is_empty() { (holds(&request, key, &detail)) }

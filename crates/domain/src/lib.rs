@@ -20,6 +20,7 @@ pub mod session;
 pub mod terms;
 pub mod text;
 pub mod time;
+pub mod top_up;
 pub mod wallet;
 
 pub use amount::{Amount, MAX_CREDITS, Quantity};

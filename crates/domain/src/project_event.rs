@@ -10,9 +10,10 @@ use crate::{
     limit::LimitAlert,
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
+    top_up::{Decline, Suspension, TopUp},
     wallet::{
         AccountCredits, Applied, Dispute, Freeze, OpenInvoice, Order, Owner, Stage, Subscription,
-        SubscriptionOver, SubscriptionStatus, Wallet, event::SubscriptionEvent,
+        SubscriptionOver, SubscriptionStatus, TopUpEvent, Wallet, event::SubscriptionEvent,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,17 @@ pub enum EventData {
     Frozen { reason: Option<FreezeReason> },
     /// The wallet is not frozen any more.
     Unfrozen,
+    /// An automatic top-up was paid, by an order as it is now.
+    TopUpSucceeded(Box<OrderSnapshot>),
+    /// An attempt to top up failed.
+    TopUpFailed {
+        order: OrderSerial,
+        decline: Decline,
+        /// When the next attempt may be made; `None`: not by itself.
+        next_attempt_at: Option<Timestamp>,
+    },
+    /// Automatic top-ups are suspended.
+    TopUpSuspended(Suspension),
     /// A limit's threshold was passed, or it refused a use for the first time in its window.
     Limit(Box<LimitAlert>),
 }
@@ -219,6 +231,23 @@ impl SubscriptionSnapshot {
     }
 }
 
+impl EventData {
+    fn of_top_up(event: TopUpEvent, wallet: &Wallet) -> Option<Self> {
+        Some(match event {
+            TopUpEvent::Succeeded(serial) => {
+                let snapshot = OrderSnapshot::of(serial, wallet.order(serial)?);
+                Self::TopUpSucceeded(Box::new(snapshot))
+            }
+            TopUpEvent::Failed(order, decline) => Self::TopUpFailed {
+                order,
+                decline,
+                next_attempt_at: None,
+            },
+            TopUpEvent::Suspended(reason) => Self::TopUpSuspended(reason),
+        })
+    }
+}
+
 /// The most bytes of a wallet's features in a project event.
 const MAX_FEATURES_BYTES: usize = 12 * 1024;
 
@@ -264,6 +293,9 @@ impl EventCollector {
             let snapshot = SubscriptionSnapshot::of(wallet.project, subscription);
             let data = EventData::Subscription(event, Box::new(snapshot));
             self.data.push(data);
+        }
+        if let Some(event) = applied.top_up.and_then(|applied| applied.event) {
+            self.data.extend(EventData::of_top_up(event, wallet));
         }
         if applied.is_freeze {
             self.data.push(match wallet.frozen().cloned() {
@@ -319,7 +351,7 @@ impl EventCollector {
         let mut all = std::mem::take(&mut self.data);
         for data in &mut all {
             match data {
-                EventData::Order(_, facts) => {
+                EventData::Order(_, facts) | EventData::TopUpSucceeded(facts) => {
                     facts.balance = wallet.available(facts.order.terms.fills);
                     facts.code = match &wallet.owner {
                         Owner::Code { sealed, .. } => Some(sealed.clone()),
@@ -329,6 +361,10 @@ impl EventCollector {
                 EventData::Credited {
                     product, balance, ..
                 } => *balance = wallet.available(*product),
+                // A failure may suspend in the same step.
+                EventData::TopUpFailed {
+                    next_attempt_at, ..
+                } => *next_attempt_at = wallet.top_up().and_then(TopUp::retries_at),
                 _ => {}
             }
         }

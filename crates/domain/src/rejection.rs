@@ -104,6 +104,18 @@ pub enum Rejection {
     /// A limit has no room for all of it.
     #[error("A limit has no room for this.")]
     LimitExceeded(Box<ExceededLimit>),
+    /// An automatic top-up cannot be set like this.
+    #[error("{field} {problem}.")]
+    TopUpRule {
+        field: &'static str,
+        problem: &'static str,
+    },
+    /// No card is on file.
+    #[error("This wallet has no card on file.")]
+    CardRequired,
+    /// Who raises what may be charged has to enter the card again first.
+    #[error("Enter the card again before more may be charged to it.")]
+    CardConfirmationRequired,
     /// The wallet counts for as many members, features and keys as it may.
     #[error("This wallet counts for too many members, features and keys.")]
     TooManyScopes,

@@ -89,6 +89,8 @@ reference!(/// The provider's name for a buyer.
     CustomerId);
 reference!(/// The provider's name for a payment.
     PaymentId);
+reference!(/// The provider's name for a card on file (`pm_…`).
+    CardId);
 reference!(/// The provider's name for an invoice.
     InvoiceId);
 reference!(/// The provider's name for a subscription.

@@ -4,6 +4,9 @@ use edge::audit::AuditEvent;
 use serde::Serialize;
 use serde_json::Value;
 
+/// The most characters of a value.
+const MAX_CHARS: usize = 200;
+
 /// The fields that differ, with their former and their present values; `None`: nothing differs.
 pub(crate) fn changes(before: &Value, after: &Value) -> Option<String> {
     let fields = after.as_object().into_iter().flatten();
@@ -46,7 +49,16 @@ fn camel_case(name: &str) -> String {
 fn quoted(value: &Value) -> String {
     match value {
         Value::Bool(_) | Value::Number(_) => value.to_string(),
-        other => format!("“{}”", text(other)),
+        other => {
+            let text = text(other);
+            let cut = if text.chars().count() > MAX_CHARS {
+                "…"
+            } else {
+                ""
+            };
+            let shown: String = text.chars().take(MAX_CHARS).collect();
+            format!("“{shown}{cut}”")
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod confirmation;
 mod grant;
 mod keys;
 mod limits;
+mod mails;
 mod notes;
 mod people;
 mod products;
@@ -56,6 +57,7 @@ pub use confirmation::{Confirmation, Fact};
 pub use grant::{DeductCredits, GrantCredits, manual_note};
 pub use keys::{CreateKey, RevokeKey, UpdateKey, key_terms};
 pub use limits::{SetWalletLimits, limit_words, own_limits};
+pub use mails::{ResumeMails, TestMail};
 pub use notes::{AddNote, DeleteNote, notes_of};
 pub use people::{
     EndOwnSessions, EndSession, EndSessionsOfUser, InviteUser, InviteUserAgain, RemoveUser,

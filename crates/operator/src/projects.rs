@@ -2,10 +2,11 @@
 //! is are an owner's decisions; free credits for anonymous wallets require approval where grants or refunds do.
 
 use catalog::{ProjectChange, ProviderChange};
-use domain::catalog::Project;
+use domain::catalog::{MailChange, Project};
 use edge::{Own, audit::AuditEvent, permission::allow};
 use identity::CatalogChange;
 use operations::provider_change;
+use outbound::customer_mail;
 use wire::{Error, ErrorCode};
 
 use crate::{
@@ -65,8 +66,22 @@ fn archiving(by: &Operator<'_>, archived: bool) -> String {
 }
 
 impl UpdateProject {
-    /// Refuses what only an owner decides.
+    /// Changes the mails to customers alone.
+    #[must_use]
+    pub fn of_mails(mails: MailChange) -> Self {
+        let change = ProjectChange {
+            mails,
+            ..ProjectChange::default()
+        };
+        Self {
+            change,
+            provider: None,
+        }
+    }
+
+    /// Refuses what only an owner decides, and what mails cannot be made of.
     fn check(&self, by: &Operator<'_>) -> Result<(), Error> {
+        customer_mail::check(&by.project, &self.change.mails)?;
         let rules = by.project.project.approval;
         let differs = |new: Option<Option<i64>>, rule| new.is_some_and(|new| new != rule);
         let decides = differs(self.change.approval_above_cents, rules.above_cents)

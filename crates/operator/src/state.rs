@@ -10,7 +10,7 @@ use domain::id::UserId;
 use edge::{BehindEdge, EdgeState};
 use identity::Authority;
 use operations::{backups::Backups, wallet_notes::WalletNotes};
-use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
+use outbound::{CustomerMails, Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use scrip_http::limits::Client;
 use wire::{Error, ErrorCode};
@@ -40,6 +40,8 @@ pub struct OperatorState {
     pub invitations: Arc<Invitations>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
+    /// Mails to projects' customers.
+    pub mails: CustomerMails,
     /// What sends mails.
     pub mailer: Mailer,
 }

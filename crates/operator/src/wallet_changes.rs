@@ -240,7 +240,7 @@ impl Action for Erase {
 
     async fn confirmation(&self, _: &Operator<'_>) -> ConfirmationResult {
         let facts = vec![
-            ("What goes", "The e-mail address and the metadata of all orders, paid or not, the address on payments that led to no order, and the notes about this wallet. It is not found by such an address any more, and no code is mailed there. This cannot be undone.".into()),
+            ("What goes", "The wallet’s e-mail address and card on file with its automatic top-up, the e-mail address and the metadata of all orders, paid or not, the address on payments that led to no order, and the notes about this wallet. It is not found by such an address any more, and no code is mailed there. This cannot be undone.".into()),
             ("What stays", "Credits, the ledger with callers’ notes (meta), sums of orders, the user id, and the provider’s name for the customer, which refunds need.".into()),
             ("What is elsewhere", "What the provider has, webhooks that were sent, events for 30 days, superseded records on the disk, which nothing shows, and backups until they are deleted.".into()),
             ("Later orders", "An order that is made or paid after this has its buyer’s address.".into()),
@@ -259,19 +259,21 @@ impl Action for Erase {
             .await;
         let payments = payments.map_err(|error| Error::from_payments(error, &by.project))?;
         failpoint::reached("erase.payments");
-        let orders = by.read(
-            by.app
-                .handle
-                .erase(&by.project.scope, &Address::Stored(self.0))
-                .await,
-        )?;
+        let address = Address::Stored(self.0);
+        if let Err(error) = by.app.payments.remove_card(&by.project, &address).await {
+            tracing::warn!(%error, "The payment provider keeps the card of an erased customer");
+        }
+        // By the addresses of the orders, which are erased next.
+        let addresses = by.app.mails.erase(&by.project.scope, self.0).await?;
+        let orders = by.read(by.app.handle.erase(&by.project.scope, &address).await)?;
         failpoint::reached("erase.orders");
         let notes = by.app.wallet_notes.remove(view.key, None).await?;
         let what = format!(
             "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
             view.id
         );
-        let event = AuditEvent::once(orders == 0 && notes == 0 && payments == 0, what);
+        let nothing = orders == 0 && notes == 0 && payments == 0 && addresses == 0;
+        let event = AuditEvent::once(nothing, what);
         let wallet = view.id.to_string();
         Ok((
             ErasedData {

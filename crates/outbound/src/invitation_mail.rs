@@ -3,7 +3,7 @@
 use domain::text::Email;
 use identity::Invited;
 
-use crate::mail::{Mail, Mailer};
+use crate::mail::{Mail, MailHeaders, Mailer};
 
 /// The path of the page where an invitation is accepted.
 pub const INVITATION: &str = "/dashboard/invitation";
@@ -42,5 +42,6 @@ fn mail(to: Email, link: &str) -> Mail {
         subject: "Your invitation to Scrip".into(),
         text,
         html: None,
+        headers: MailHeaders::default(),
     }
 }

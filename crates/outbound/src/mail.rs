@@ -21,9 +21,9 @@ use queue::Queue;
 use smtp::Smtp;
 use tokio::sync::OwnedSemaphorePermit;
 
-pub(super) use compose::one_line;
+pub(super) use compose::{can_receive, one_line};
 pub use error::Error;
-pub use message::Mail;
+pub use message::{Mail, MailHeaders};
 pub use settings::{MailSettings, SmtpUrl};
 
 /// Timeouts, retries and the size of the queue.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use domain::{code::RecoveryCode, text::Email};
 use maud::{DOCTYPE, html};
 
-use super::mail::{Mail, one_line};
+use super::mail::{Mail, MailHeaders, one_line};
 
 /// Lists all codes of a project that were bought with this address; `project` is the project's name.
 pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
@@ -50,6 +50,7 @@ fn mail(
         text: text(codes_are, codes, how, why),
         html: Some(html(codes_are, codes, how, why)),
         to,
+        headers: MailHeaders::default(),
     }
 }
 

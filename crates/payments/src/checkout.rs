@@ -8,6 +8,7 @@ use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     Quantity,
+    catalog::MailLocale,
     id::{OrderId, PriceId},
     metadata::Metadata,
     terms::Terms,
@@ -35,6 +36,17 @@ pub struct NewCheckout {
     /// The shop's own metadata of the order.
     pub metadata: Metadata,
     pub locale: Option<String>,
+    /// Whether the page saves the card.
+    pub save_card: bool,
+}
+
+/// A request for a page on which a user enters a card.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub struct NewCardSetup {
+    pub user: ExternalUserId,
+    pub return_url: String,
+    pub locale: Option<String>,
 }
 
 impl Payments {
@@ -52,7 +64,7 @@ impl Payments {
         self.0.checkouts.carry_out(id, work).await
     }
 
-    async fn opened(
+    pub(super) async fn opened(
         &self,
         project: &ProjectCatalog,
         new: &NewCheckout,
@@ -85,6 +97,7 @@ impl Payments {
             success_url: &new.success_url,
             cancel_url: &new.cancel_url,
             locale: new.locale.as_deref(),
+            save_card: new.save_card,
             asks: project.project.checkout,
         };
         failpoint::reached("checkout.drafted");
@@ -97,6 +110,7 @@ impl Payments {
             metadata: new.metadata.clone(),
             checkout: Some(page.id.clone()),
             email: new.email.clone(),
+            locale: new.locale.as_deref().and_then(MailLocale::of_tag),
             names_code: matches!(new.wallet, Some(Address::Code(_))),
         };
         let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);

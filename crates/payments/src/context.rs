@@ -28,6 +28,9 @@ pub trait Providers: Send + Sync {
     /// [`Error::NotConfigured`] when it has none, [`Error::Provider`] when it cannot be set up.
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 
+    /// The address of this server's own pages.
+    fn public_url(&self) -> &str;
+
     /// Does the periodic work of a project's provider: verifies a new account, runs due work of the sandbox.
     async fn tick(&self, project: &ProjectCatalog) -> payments_port::Result<()>;
 

@@ -38,6 +38,8 @@ mod scheduler;
 mod subscription_imports;
 mod subscriptions;
 mod sweep;
+mod top_up_pauses;
+mod top_ups;
 mod unfulfilled;
 
 use std::{
@@ -50,7 +52,7 @@ use catalog::CatalogStore;
 use domain::id::{ProjectId, WalletKey};
 
 pub use self::{
-    checkout::NewCheckout,
+    checkout::{NewCardSetup, NewCheckout},
     context::Providers,
     doubled_subscriptions::DoubledSubscriptions,
     error::Error,
@@ -84,6 +86,7 @@ use self::{
     pending_orders::PendingOrders,
     provider_epochs::ProviderEpochs,
     repeated_checkouts::RepeatedCheckouts,
+    top_up_pauses::Pauses,
 };
 pub use payments_port::NoOrderReason;
 use tokio::sync::Semaphore;
@@ -111,6 +114,7 @@ struct Inner {
     backlog: Arc<Sweep<Inbox>>,
     reconciliations: Reconciliations,
     repeated_checkouts: RepeatedCheckouts,
+    top_up_pauses: Pauses,
 }
 
 impl Payments {
@@ -171,6 +175,7 @@ impl Payments {
         let backlog = Sweep::new(context.clone(), inbox.clone());
         Ok(Self(Arc::new(Inner {
             leaving: NamedLocks::default(),
+            top_up_pauses: Pauses::default(),
             checkouts: FairSemaphore::new(CONCURRENCY),
             refreshes: Semaphore::new(REFRESH_CONCURRENCY),
             instructions: FairSemaphore::new(CONCURRENCY),

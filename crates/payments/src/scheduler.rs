@@ -1,5 +1,6 @@
 //! Runs the periodic work of each project with a provider, once a second: the provider's own, its list of events,
-//! pending orders, overdue subscriptions, retries of stored events, expired orders, due reconciliations. Each is a
+//! pending orders, overdue subscriptions, retries of stored events, expired orders, due reconciliations, automatic top-ups
+//! (also as soon as one is decided). Each is a
 //! separate task, so that none waits for another or fails with it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -32,16 +33,18 @@ enum Task {
     Subscriptions,
     Backlog,
     Reconciliation,
+    TopUps,
 }
 
 impl Task {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Provider,
         Self::Events,
         Self::Orders,
         Self::Subscriptions,
         Self::Backlog,
         Self::Reconciliation,
+        Self::TopUps,
     ];
 }
 
@@ -56,8 +59,12 @@ impl Payments {
             // Dropping the set with this task aborts them.
             let mut under_way = JoinSet::new();
             let mut busy: HashMap<(ProjectId, Task), AbortHandle> = HashMap::new();
+            let charger = payments.0.context.handle.charger();
             loop {
-                interval.tick().await;
+                let tasks = tokio::select! {
+                    _ = interval.tick() => Task::ALL.as_slice(),
+                    () = charger.notified() => &[Task::TopUps],
+                };
                 while under_way.try_join_next().is_some() {}
                 busy.retain(|_, task| !task.is_finished());
                 let catalog = &payments.0.context.catalog;
@@ -66,7 +73,7 @@ impl Payments {
                     .iter()
                     .filter(|project| project.provider().is_some())
                 {
-                    for task in Task::ALL {
+                    for &task in tasks {
                         busy.entry((project.project.id, task)).or_insert_with(|| {
                             under_way.spawn(payments.clone().due(Arc::clone(project), task))
                         });
@@ -116,6 +123,7 @@ impl Payments {
             }
             Task::Backlog => self.0.backlog.tick(project).await,
             Task::Reconciliation => self.0.reconciliations.tick(self, project).await,
+            Task::TopUps => self.charge_due(project).await,
         }
         true
     }
@@ -145,6 +153,7 @@ impl Payments {
         handle.fold_all().await?;
         self.0.pending_orders.run(project).await?;
         self.0.overdue.run(project).await?;
+        self.charge_due(project).await;
         let until = handle.now_in(&project.scope);
         handle.expire_due(&project.scope, until).await?;
         Ok(())

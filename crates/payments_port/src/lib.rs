@@ -5,6 +5,7 @@
 //! fetch. The object's fetched state counts, so it does not matter whether the event came twice, late, out of order or
 //! not at all. Amounts are in the currency's minor unit.
 
+mod cards;
 mod error;
 mod lists;
 mod report;
@@ -16,11 +17,12 @@ use async_trait::async_trait;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
     terms::Terms,
-    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CardId, CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
 
 pub use self::{
+    cards::{CardCharge, CardOutcome, CardSetup, CardSetupRequest},
     error::{Error, WebhookError},
     lists::{Movement, PartPayment, ProviderCharge, ProviderList, ProviderListItem},
     report::{
@@ -164,6 +166,33 @@ pub trait Provider: Send + Sync {
 
     /// Refunds money. Credits follow from the payment's state afterwards.
     async fn refund(&self, request: &RefundRequest) -> Result<()>;
+
+    /// Opens a page on which a user enters a card. Once it is complete, it is fetched as a checkout and reported as
+    /// [`Report::CardSaved`].
+    async fn open_card_setup(&self, request: &CardSetupRequest<'_>) -> Result<CheckoutPage>;
+
+    /// Charges a card on file, once for its operation, whenever and however often it is repeated: a repeat gives the
+    /// first answer. After an error that may have hidden an answer, only an answer tells what happened: an error of a
+    /// repeat is about the repeat.
+    async fn charge_card(&self, charge: &CardCharge) -> Result<CardOutcome>;
+
+    /// What became of a charge, by the provider's list of the customer's payments since it was placed. `None`: the list
+    /// has none of that name, which is certain once no request to charge it is under way.
+    async fn find_card_charge(
+        &self,
+        order: OrderId,
+        customer: &CustomerId,
+        operation: &Operation,
+        since: Timestamp,
+    ) -> Result<Option<CardOutcome>>;
+
+    /// Closes a payment that was declined, so that it cannot be paid later. A repeated call changes nothing.
+    /// # Errors
+    /// A refusal when it is paid, or the bank has it.
+    async fn cancel_card_charge(&self, payment: &PaymentId) -> Result<()>;
+
+    /// Makes the provider forget a card. One that is gone already is no error.
+    async fn forget_card(&self, card: &CardId) -> Result<()>;
 
     /// Cancels a subscription, now or at the end of its period. A repeated call changes nothing.
     async fn cancel(

@@ -10,6 +10,7 @@ use domain::{
     id::{OrderId, PriceId},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
+    top_up::{Decline, SavedCard},
     wallet::{
         Currency, OpenInvoice, Reversal, SubscriptionStatus,
         bill::Pays,
@@ -18,6 +19,8 @@ use domain::{
 };
 
 use serde::{Deserialize, Serialize};
+
+use super::cards::CardSetup;
 
 /// Says that something happened, and which object to fetch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +91,10 @@ pub enum Report {
     Paid(Box<PaidOrder>),
     Failed(OrderId),
     Expired(OrderId),
+    /// A payment by a card on file was declined, or closed afterwards.
+    Declined(OrderId, Decline),
+    /// A user entered a card on a page for that.
+    CardSaved(Box<CardSetup>),
     Subscription(Box<SubscriptionState>),
     /// How much of an order's payment is refunded or disputed.
     Reversed(PaymentReversal),
@@ -136,6 +143,8 @@ pub struct PaidOrder {
     pub billing: Option<PaidCycle>,
     /// The subscription's state, unless a report of its own carries it.
     pub subscription: Option<SubscriptionState>,
+    /// The card that its checkout saved, if it was asked to.
+    pub saved_card: Option<SavedCard>,
 }
 
 /// A subscription's present state.

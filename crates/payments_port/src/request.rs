@@ -62,6 +62,8 @@ pub struct CheckoutRequest<'a> {
     pub success_url: &'a str,
     pub cancel_url: &'a str,
     pub locale: Option<&'a str>,
+    /// Whether the page saves the card for payments without the buyer; only for a price that is paid once.
+    pub save_card: bool,
     /// What the page asks for beside the payment: tax ids, addresses, terms of service.
     pub asks: CheckoutSettings,
 }

@@ -119,7 +119,11 @@ impl Store {
             None => self.load(project).await.map_err(Failure::Broken)?,
         };
         db.now = self.now(project);
-        db.listing = project_state.injector.lock().settings().listing();
+        {
+            let injector = project_state.injector.lock();
+            db.listing = injector.settings().listing();
+            db.debit_seconds = injector.settings().debits_fail_after_seconds.into();
+        }
         db.ids = ids().map_err(Failure::Broken)?;
         db.request = Request::default();
         let done = work(&mut db);

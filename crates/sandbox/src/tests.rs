@@ -36,6 +36,7 @@ use stripe::{
 };
 
 mod api;
+mod cards;
 mod delivery;
 mod endpoints;
 mod fault_profile;
@@ -362,6 +363,7 @@ fn new_session(item: &Item, promotion: &Promotion) -> Form {
         success_url: "https://shop.example/ok?session={CHECKOUT_SESSION_ID}",
         cancel_url: "https://shop.example/cart",
         locale: None,
+        save_card: false,
         asks: CheckoutSettings::NONE,
     };
     checkout_sessions::form(&request, tier, code)

@@ -1,14 +1,15 @@
 //! Checkout sessions: the hosted page on which a buyer pays.
 
 use domain::{catalog::CheckoutSettings, text::Email};
-use payments_port::{CheckoutRequest, Discount};
+use payments_port::{CardSetupRequest, CheckoutPage, CheckoutRequest, Discount};
 use serde::Deserialize;
 
 use super::{
+    error::Error,
     form::Form,
     id::{
-        CheckoutId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
-        SubscriptionId,
+        CheckoutId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, SetupIntentId,
+        StripePriceId, SubscriptionId,
     },
     locale,
     metadata::{self, Metadata},
@@ -68,6 +69,12 @@ pub fn form(
         .with_some("subscription_data[trial_period_days]", price.trial_days)
         .with("client_reference_id", request.reference.order);
     form = asking(form, request, tier.is_none());
+    if request.save_card && tier.is_none() {
+        // Other ways to pay could not be charged later.
+        form = form
+            .with("allowed_payment_method_types[0]", "card")
+            .with("payment_intent_data[setup_future_usage]", "off_session");
+    }
     // A session's metadata is not copied to what it creates, so the reference is also written to the payment intent or
     // subscription, which refunds and renewals name.
     let inner = match tier {
@@ -76,6 +83,28 @@ pub fn form(
     };
     let form = metadata::put(&request.reference, form, "metadata");
     metadata::put(&request.reference, form, inner)
+}
+
+/// The form of a session on which a user enters a card, without paying.
+pub(super) fn setup_form(request: &CardSetupRequest<'_>) -> Form {
+    let form = Form::new()
+        .with("mode", "setup")
+        .with("allowed_payment_method_types[0]", "card");
+    // A card is only kept for a customer.
+    let form = match &request.customer {
+        Some(customer) => form.with("customer", customer),
+        None => form
+            .with("customer_creation", "always")
+            .with_some("customer_email", request.email.map(Email::as_str)),
+    };
+    form.with("success_url", request.return_url)
+        .with("cancel_url", request.return_url)
+        .with_some("locale", request.locale.and_then(locale::nearest))
+        .with(format!("metadata[{}]", metadata::PROJECT), request.project)
+        .with(
+            format!("metadata[{}]", metadata::USER),
+            request.user.as_str(),
+        )
 }
 
 /// Adds what the page asks for besides the payment. For an existing customer Stripe keeps it only with
@@ -123,8 +152,12 @@ pub struct Session {
     pub status: Option<SessionStatus>,
     /// `paid`, `unpaid`, or `no_payment_required` if the total is zero or due later.
     payment_status: String,
+    /// `payment`, `subscription`, or `setup` if it only saves a card.
+    mode: Option<String>,
     /// The payment, in payment mode with a charge.
     pub payment_intent: Option<Expandable<PaymentId>>,
+    /// The entry of a card, in setup mode.
+    pub setup_intent: Option<Expandable<SetupIntentId>>,
     pub subscription: Option<Expandable<SubscriptionId>>,
     pub invoice: Option<Expandable<InvoiceId>>,
     pub customer: Option<CustomerId>,
@@ -143,6 +176,19 @@ object!(
 );
 
 impl Session {
+    pub(super) fn page(self) -> Result<CheckoutPage, Error> {
+        let url = self.url;
+        Ok(CheckoutPage {
+            id: self.id,
+            url: url.ok_or_else(|| Error::garbage("a checkout session has no URL"))?,
+        })
+    }
+
+    /// Whether it only saves a card.
+    pub(super) fn is_setup(&self) -> bool {
+        self.mode.as_deref() == Some("setup")
+    }
+
     /// The buyer's email, as entered or prefilled.
     pub fn email(&self) -> Option<&str> {
         let entered = self.customer_details.as_ref();

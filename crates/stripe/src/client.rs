@@ -137,6 +137,8 @@ pub(super) struct CallFailure {
     pub(super) error: Error,
     /// Whether Stripe replayed its answer to an earlier call under the same idempotency key, which it keeps for a day.
     replayed: bool,
+    /// Whether an earlier attempt may have been carried out: it was not answered, or another one was under way.
+    unsure: bool,
     attempt: FailedAttempt,
 }
 
@@ -151,6 +153,7 @@ impl From<Error> for CallFailure {
         Self {
             error,
             replayed: false,
+            unsure: false,
             attempt: FailedAttempt::default(),
         }
     }
@@ -252,19 +255,22 @@ impl Client {
 
     async fn send<T: Answer>(&self, call: &Call<'_>) -> Result<T, CallFailure> {
         let mut attempts: u32 = 0;
-        let mut broke = false;
+        let (mut broke, mut unsure) = (false, false);
         loop {
             attempts += 1;
             let mut failure = match self.attempt(call).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
+            failure.unsure = unsure;
             if failure.replayed {
                 // After a failure of this call Stripe replays nothing older.
                 failure.replayed = !broke;
                 return Err(failure);
             }
             broke |= failure.broke();
+            let status = failure.attempt.status;
+            unsure |= status.is_none_or(|status| status == 409 || status >= 500);
             match failure.attempt.pause(attempts, jitter()) {
                 Some(pause) => self.api.pauses.spend(pause).await,
                 None => return Err(failure),
@@ -357,6 +363,7 @@ impl Client {
         Err(CallFailure {
             error,
             replayed: text(&headers, "idempotent-replayed") == Some("true"),
+            unsure: false,
             attempt,
         })
     }
@@ -381,6 +388,17 @@ impl CallFailure {
     pub(super) fn is_replay(&self) -> bool {
         let reused = matches!(&self.error, Error::Refused(refusal) if refusal.is_key_reused());
         self.replayed || reused
+    }
+
+    /// The error of a call that must not be taken for undone when it may have been done: where an earlier attempt was
+    /// not answered, or the idempotency key was used for something similar, nothing is known.
+    pub(super) fn cautious(self) -> Error {
+        match &self.error {
+            Error::Refused(refusal) if self.unsure || refusal.is_key_reused() => {
+                Error::unavailable(refusal.to_string(), None)
+            }
+            _ => self.error,
+        }
     }
 
     /// Whether Stripe answered with a server error, and so no longer works on the request.

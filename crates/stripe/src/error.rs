@@ -1,6 +1,9 @@
 //! Errors of calls to Stripe.
 
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::declines::{CardError, DeclinedPayment};
 
 const MAX_MESSAGE_CHARS: usize = 500;
 
@@ -58,7 +61,7 @@ impl From<Error> for payments_port::Error {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, thiserror::Error)]
 #[error("{status} {}: {message}{}", code.as_deref().unwrap_or(kind), at(param.as_deref()))]
 pub struct ErrorResponse {
     #[serde(skip)]
@@ -71,6 +74,12 @@ pub struct ErrorResponse {
     pub param: Option<String>,
     #[serde(default, deserialize_with = "text")]
     pub message: String,
+    /// Why the bank declined, if it did.
+    #[serde(flatten)]
+    pub declined: CardError,
+    /// The payment that was declined.
+    #[serde(default, deserialize_with = "readable")]
+    pub payment_intent: Option<DeclinedPayment>,
 }
 
 impl ErrorResponse {
@@ -83,6 +92,7 @@ impl ErrorResponse {
             code: self.code.map(bounded),
             param: self.param.map(bounded),
             message: bounded(self.message),
+            ..self
         }
     }
 
@@ -119,6 +129,11 @@ fn at(param: Option<&str>) -> String {
 #[derive(Deserialize)]
 pub(super) struct ErrorBody {
     pub(super) error: ErrorResponse,
+}
+
+/// The payment of an answer, which is read without it, too.
+fn readable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DeclinedPayment>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }
 
 fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {

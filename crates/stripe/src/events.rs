@@ -16,18 +16,22 @@ use super::{
     error::Error,
     form::Form,
     id::EventId,
-    metadata::Metadata,
+    metadata::{Metadata, OPERATION},
     object::{Page, object},
 };
 
-/// The only of these events whose object is the charge.
+/// The only of these events whose object is the charge, which has its payment's metadata.
 const CHARGE_REFUNDED: &str = "charge.refunded";
 
 /// A payment, perhaps of a part, of an invoice.
 const INVOICE_PAYMENT_PAID: &str = "invoice_payment.paid";
 
+/// What begins the types of a payment's own events. Only payments by a card on file are looked at: those of checkouts and
+/// invoices come with an event about these.
+const PAYMENT: &str = "payment_intent.";
+
 /// Event types that Scrip acts on.
-pub(super) const KINDS: [&str; 22] = [
+pub(super) const KINDS: [&str; 26] = [
     "checkout.session.completed",
     "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed",
@@ -50,11 +54,22 @@ pub(super) const KINDS: [&str; 22] = [
     "charge.dispute.funds_withdrawn",
     "charge.dispute.funds_reinstated",
     "charge.dispute.closed",
+    "payment_intent.succeeded",
+    "payment_intent.payment_failed",
+    "payment_intent.processing",
+    "payment_intent.canceled",
 ];
 
-/// Types that the event list is not filtered by: Stripe takes at most twenty, and each of these comes with another one
-/// about the same payment.
-const UNLISTED: [&str; 2] = ["charge.refund.updated", "charge.dispute.updated"];
+/// Types that the event list is not filtered by: Stripe takes at most twenty. Each of the first comes with another one
+/// about the same payment; a payment under way has an outcome, and only Scrip cancels one.
+const UNLISTED: [&str; 6] = [
+    "charge.refund.updated",
+    "refund.failed",
+    "charge.dispute.updated",
+    "charge.dispute.funds_reinstated",
+    "payment_intent.processing",
+    "payment_intent.canceled",
+];
 
 fn listed() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().filter(|kind| !UNLISTED.contains(kind))
@@ -144,6 +159,9 @@ fn subject(kind: &str, object: &Value) -> Option<Result<ObjectRef, TextError>> {
         InvoiceId::new(invoice).map(ObjectRef::Invoice)
     } else if kind.starts_with("customer.subscription.") {
         SubscriptionId::new(id).map(ObjectRef::Subscription)
+    } else if kind.starts_with(PAYMENT) {
+        object.get("metadata")?.get(OPERATION)?;
+        PaymentId::new(id).map(ObjectRef::Payment)
     } else {
         // Our payments have a payment intent.
         let intent = object.get("payment_intent").filter(|id| !id.is_null())?;
@@ -174,10 +192,14 @@ impl StripeEvent {
         let is_of_payment = matches!(about, ObjectRef::Payment(_));
         let origin = match is_ours {
             Some(true) => Origin::Ours,
-            Some(false) if !is_of_payment || kind == CHARGE_REFUNDED => Origin::Unmarked {
-                subscription: self.subscription.clone(),
-                customer: self.customer.clone(),
-            },
+            Some(false)
+                if !is_of_payment || kind == CHARGE_REFUNDED || kind.starts_with(PAYMENT) =>
+            {
+                Origin::Unmarked {
+                    subscription: self.subscription.clone(),
+                    customer: self.customer.clone(),
+                }
+            }
             _ => Origin::Unsaid,
         };
         Ok(Some(ProviderEvent {
@@ -279,6 +301,27 @@ mod tests {
     }
 
     #[test]
+    fn a_payment_by_a_card_on_file_is_looked_at_and_no_other_payment() {
+        let event = |marks: &str| {
+            let object = format!(r#"{{"id":"pi_1","payment_intent":null,"metadata":{marks}}}"#);
+            provider_event("payment_intent.payment_failed", &object).unwrap()
+        };
+        let marks = |project| {
+            format!(r#"{{"scrip_project_id":"{project}","scrip_operation":"top_up/ord_1"}}"#)
+        };
+        let ours = event(&marks(PROJECT)).unwrap();
+        let payment = ObjectRef::Payment(PaymentId::new("pi_1").unwrap());
+        assert_eq!((ours.about, ours.origin), (payment, Origin::Ours));
+        let foreign = event(&marks(ProjectId(8))).unwrap().origin;
+        assert!(matches!(foreign, Origin::Unmarked { .. }));
+        // A checkout's payment, and another product's.
+        let checkout = format!(r#"{{"scrip_project_id":"{PROJECT}","scrip_order_id":"ord_1"}}"#);
+        assert_eq!(event(&checkout), None);
+        assert_eq!(event("{}"), None);
+        assert_eq!(event("null"), None);
+    }
+
+    #[test]
     fn foreign_events_are_ignored_and_events_without_an_object_reported() {
         assert_eq!(
             provider_event("radar.early_fraud_warning.created", "7"),
@@ -353,6 +396,9 @@ mod tests {
         assert_eq!(lines[1], "created[lte]=9");
         assert_eq!(lines[2], "limit=50");
         assert_eq!(lines.len(), 4 + 20, "no more than Stripe takes");
+        for kind in ["payment_intent.succeeded", "payment_intent.payment_failed"] {
+            assert!(lines.iter().any(|line| line.ends_with(kind)), "{kind}");
+        }
         assert_eq!(lines.last().unwrap(), "starting_after=evt_9");
     }
 
@@ -365,7 +411,10 @@ mod tests {
         ) {
             let is_json = serde_json::from_slice::<Value>(&body).is_ok();
             prop_assert!(is_json || StripeEvent::parse(&body).is_err());
-            let object = serde_json::json!({"id": id, "payment_intent": id, "invoice": id});
+            let metadata = serde_json::json!({"scrip_operation": "top_up/1"});
+            let object = serde_json::json!({
+                "id": id, "payment_intent": id, "invoice": id, "metadata": metadata,
+            });
             match provider_event(kind, &object.to_string()) {
                 Ok(event) => {
                     let about = event.unwrap().about;

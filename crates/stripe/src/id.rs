@@ -6,7 +6,7 @@
 use std::fmt;
 
 use domain::text::TextError;
-pub use domain::text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId};
+pub use domain::text::{CardId, CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId};
 
 /// Stripe: "identifiers are at most 255 characters".
 const MAX_BYTES: usize = 255;
@@ -40,6 +40,8 @@ id!(/// An event, `evt_`.
     EventId);
 id!(/// A charge, `ch_` or `py_`.
     ChargeId);
+id!(/// The entry of a card without a payment, `seti_`.
+    SetupIntentId);
 id!(/// A refund, `re_` or `pyr_`.
     RefundId);
 id!(/// A dispute, `dp_` or `du_`.

@@ -174,6 +174,11 @@ impl Error {
                 })
             }
             Rejection::TooManyScopes => Self::new(ErrorCode::TooManyScopes),
+            Rejection::TopUpRule { field, .. } => Self::invalid(field, rejection.to_string()),
+            Rejection::CardRequired => Self::new(ErrorCode::PaymentMethodRequired),
+            Rejection::CardConfirmationRequired => {
+                Self::new(ErrorCode::PaymentMethodConfirmationRequired)
+            }
             Rejection::NoCredit {
                 product,
                 balance,

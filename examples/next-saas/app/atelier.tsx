@@ -1,6 +1,6 @@
 'use client';
 
-import { BalanceBadge, CheckoutNotice, ErrorMessage, LedgerTable, OpenInvoice, PricingTable, ScripError, ScripProvider, Usage, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
+import { AutoTopUp, BalanceBadge, CheckoutNotice, ErrorMessage, LedgerTable, OpenInvoice, PaymentMethod, PricingTable, ScripError, ScripProvider, Usage, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { authClient } from '../lib/auth-client';
@@ -30,6 +30,11 @@ export function Atelier({ scripUrl, name, member, initial }: Props) {
       <section><Usage member={member} /></section>
       <Plan />
       <section><PricingTable popup /></section>
+      <section>
+        <h2>Automatic top-up</h2>
+        <PaymentMethod />
+        <AutoTopUp seller="Atelier" />
+      </section>
       <section><LedgerTable limit={10} /></section>
     </ScripProvider>
   );

@@ -576,13 +576,13 @@ fn checksum(tree: &sled::Tree) -> u32 {
 }
 
 const GOLDEN: [u32; 8] = [
-    619_111_040,
-    2_720_853_650,
-    776_424_702,
+    867_583_580,
+    4_170_268_699,
+    222_676_047,
     2_519_940_191,
     2_628_729_262,
     2_031_767_397,
-    1_048_247_656,
+    3_869_996_452,
     405_017_397,
 ];
 
@@ -607,6 +607,7 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
         "former_codes",
         "users",
         "last_used",
+        "top_ups",
         "balances",
     ];
     assert_eq!(trees, names);
@@ -615,9 +616,9 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
     assert_eq!((trees.map(sum), others), (GOLDEN_LOOK_UPS, GOLDEN_OTHERS));
 }
 
-const GOLDEN_OTHERS: [u32; 3] = [909_900_210, 2_156_397_493, 2_585_147_860];
+const GOLDEN_OTHERS: [u32; 3] = [909_900_210, 2_147_771_245, 645_864_812];
 
-const GOLDEN_LOOK_UPS: [u32; 12] = [
+const GOLDEN_LOOK_UPS: [u32; 13] = [
     2_984_815_323,
     1_219_005_671,
     4_060_452_794,
@@ -629,6 +630,7 @@ const GOLDEN_LOOK_UPS: [u32; 12] = [
     3_451_289_783,
     2_690_351_068,
     3_397_341_495,
+    4_257_953_105,
     726_449_516,
 ];
 

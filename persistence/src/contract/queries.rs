@@ -10,7 +10,7 @@ use super::{books::Books, order_queries::OrderFilter};
 use crate::{
     error::Error,
     lookups::{
-        LookUp, LookUpRange, OrderPosition, ProviderId,
+        LookUp, LookUpRange, OrderPosition, ProviderId, TopUpList,
         keys::{
             buyer_key, day_key, day_of, first_after, number, rank_key, rank_of, read_place,
             user_prefix, wallet, wallet_order_key,
@@ -220,6 +220,27 @@ impl dyn Books + '_ {
         Ok(ends.collect())
     }
 
+    /// At most `limit` wallets of a project whose automatic top-up is in a list by `until`, the soonest first: those
+    /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
+    /// # Errors
+    /// The books cannot be read.
+    pub fn top_ups(
+        &self,
+        project: ProjectId,
+        list: TopUpList,
+        after: Option<(Timestamp, WalletKey)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, WalletKey)>, Error> {
+        let list = ProjectId(u128::from_be_bytes(list.of(project)));
+        let after = after.map(|(at, key)| (at, OrderSerial(u128::from_be_bytes(key.0))));
+        let places = self.places(LookUp::TopUps, list, after, until, limit)?;
+        let wallets = places
+            .into_iter()
+            .map(|place| (place.at, place.order.wallet));
+        Ok(wallets.collect())
+    }
+
     fn places(
         &self,
         look_up: LookUp,
@@ -230,7 +251,9 @@ impl dyn Books + '_ {
     ) -> Result<Vec<OrderPosition>, Error> {
         let from = LookUpRange::From(first_after(project, after));
         let project = project.0.to_be_bytes();
-        let mut places = self.within(look_up, from, &project, limit, read_place)?;
+        let mut places = self.within(look_up, from, &project, limit, |key, value| {
+            read_place(key, if value.is_empty() { key } else { value })
+        })?;
         places.retain(|place| place.at <= until);
         Ok(places)
     }

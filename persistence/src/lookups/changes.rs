@@ -6,7 +6,10 @@ use domain::{
 };
 
 use super::{
-    keys::{buyer_key, day_key, due_key, joined, period_key, rank_key, user_key, wallet_order_key},
+    keys::{
+        buyer_key, day_key, due_key, joined, period_key, rank_key, top_up_keys, user_key,
+        wallet_order_key,
+    },
     list_change::{ListChange, OrderChange},
     provider_ids::ProviderId,
     spec::{Key, LookUp, LookUpChange, Value},
@@ -115,16 +118,23 @@ fn names(paid: &OrderPaid) -> impl Iterator<Item = [u8; 16]> {
             ProviderId::PublicSubscription(public),
         ];
         both.map(|name| match paid.kind {
-            OrderKind::Checkout => Some(name.hash(project)),
+            OrderKind::Checkout | OrderKind::TopUp => Some(name.hash(project)),
             OrderKind::Renewal | OrderKind::Switch => name.billed(project),
         })
     });
     names.chain(subscription.flatten())
 }
 
-/// Adds what an event moved in lists of orders. These have to show it before it is applied; lists of wallets would make
+/// Adds what an event moved in lists of orders and of top-ups that are due. These have to show it before it is applied; lists of wallets would make
 /// busy wallets pay for that.
 pub(crate) fn of_orders(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
+    if let Some((before, now)) = moved.top_up {
+        for (place, value) in [(before, None), (now, nothing())] {
+            for key in top_up_keys(moved.project, place, wallet) {
+                add(into, LookUp::TopUps, key, value.clone());
+            }
+        }
+    }
     let Some(OrderChange {
         serial,
         before,

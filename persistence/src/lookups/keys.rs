@@ -4,6 +4,7 @@ use domain::{
     id::{OrderId, OrderSerial, ProductId, ProjectId, WalletKey},
     text::{Email, SubscriptionId},
     time::Timestamp,
+    top_up::TopUpPlace,
 };
 use sha2::{Digest, Sha256};
 
@@ -135,6 +136,40 @@ pub(crate) fn day_key(project: ProjectId, day: i32, wallet: &WalletKey) -> Key {
 
 pub(crate) fn rank_key(product: ProductId, rank: u8, wallet: &WalletKey) -> Key {
     joined(&[&product.0.to_be_bytes(), &[rank], &wallet.0])
+}
+
+/// The keys of a wallet's automatic top-up: among those that are due, and among those that are suspended.
+pub(super) fn top_up_keys(
+    project: ProjectId,
+    place: TopUpPlace,
+    wallet: &WalletKey,
+) -> impl Iterator<Item = Key> {
+    let due = place.due_at.map(|at| (TopUpList::Due, at));
+    let suspended = place
+        .suspended
+        .then_some((TopUpList::Suspended, Timestamp(0)));
+    let serial = OrderSerial(u128::from_be_bytes(wallet.0));
+    let lists = due.into_iter().chain(suspended);
+    lists.map(move |(list, at)| key_of(&list.of(project), at, serial))
+}
+
+/// The lists of automatic top-ups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TopUpList {
+    /// Those that somebody has to look at, by when.
+    Due,
+    /// Those that are suspended.
+    Suspended,
+}
+
+impl TopUpList {
+    pub(crate) fn of(self, project: ProjectId) -> [u8; 16] {
+        let name = match self {
+            Self::Due => "due",
+            Self::Suspended => "suspended",
+        };
+        hash(b"top_up", project, name)
+    }
 }
 
 pub(crate) fn day_of(key: &[u8]) -> Option<i32> {

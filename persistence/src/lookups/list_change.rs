@@ -5,6 +5,7 @@
 use domain::{
     Timestamp,
     id::{OrderSerial, PriceId, ProductId, ProjectId},
+    top_up::TopUpPlace,
     wallet::{Applied, OrderStatus, Wallet},
 };
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub struct ListChange {
     pub(crate) day: Option<(Option<i32>, Option<i32>)>,
     /// Ranks of balances: before, if there was one, and now.
     pub(crate) ranks: Vec<(ProductId, Option<u8>, u8)>,
+    /// Where its automatic top-up is listed: before, and now.
+    pub(crate) top_up: Option<(TopUpPlace, TopUpPlace)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +83,10 @@ impl ListChange {
             })
         });
         let day = (days.0 != days.1).then_some(days);
-        if order.is_none() && day.is_none() && rank.is_none() {
+        let top_up = applied.top_up.as_ref();
+        let top_up = top_up.map(|applied| (applied.before, wallet.top_up_place()));
+        let top_up = top_up.filter(|(before, now)| before != now);
+        if order.is_none() && day.is_none() && rank.is_none() && top_up.is_none() {
             return None;
         }
         Some(Box::new(Self {
@@ -88,6 +94,7 @@ impl ListChange {
             order,
             day,
             ranks: rank.into_iter().collect(),
+            top_up,
         }))
     }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub(crate) use changes::{of, of_event, of_orders};
 pub(crate) use entry_batch::EachEntry;
 pub use entry_batch::EntryBatch;
-pub use keys::{OrderPosition, case_folded};
+pub use keys::{OrderPosition, TopUpList, case_folded};
 pub use list_change::{ListChange, OrderSummary};
 pub(crate) use merged::merge;
 pub use order_lists::OrderRow;

@@ -62,6 +62,9 @@ macro_rules! each_look_up {
             /// a place that moved with each deduction would make every checkpoint dearer; within a day or a rank,
             /// wallets tell the order.
             LastUsed "last_used" 36 0 Key,
+            /// Wallets whose automatic top-up is due, by when, and those whose is suspended. Key: hash of the project and
+            /// the list, instant, wallet.
+            TopUps "top_ups" 40 0 Key,
             /// Wallets by the coarse rank of their balance of a product. Key: product, rank, wallet.
             Balances "balances" 33 0 Key,
         }
@@ -78,7 +81,7 @@ macro_rules! declare {
         }
 
         impl LookUp {
-            pub(crate) const ALL: [Self; 12] = [$(Self::$name,)*];
+            pub(crate) const ALL: [Self; 13] = [$(Self::$name,)*];
 
             pub(crate) const fn declared(self) -> LookUpSpec {
                 match self {

@@ -45,6 +45,7 @@ impl WalletModel {
             expires_at: Timestamp(at + HOUR),
             quantity: domain::Quantity::ONE,
             metadata: domain::metadata::Metadata::default(),
+            locale: None,
             names_code: false,
             rotations: 0,
         };

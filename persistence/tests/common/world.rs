@@ -41,6 +41,7 @@ pub(crate) fn world(journal: &SledJournal) -> Vec<String> {
         (LookUp::FormerCodes, 16),
         (LookUp::Users, 48),
         (LookUp::LastUsed, 36),
+        (LookUp::TopUps, 40),
         (LookUp::Balances, 33),
     ] {
         let all_of_it = LookUpRange::From(vec![0; key_bytes].into());

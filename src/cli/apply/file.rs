@@ -1,7 +1,10 @@
 //! The catalog file: a project's settings, its products with their prices, and its rate cards, with the admin API's
 //! field names. What is serialized is sent to the admin API; the other fields are the file's own.
 
-use api_types::{Limit, admin::CreationLimit};
+use api_types::{
+    Limit,
+    admin::{CreationLimit, MailTemplate},
+};
 use domain::{
     catalog::{FreeGrant, Interval, Mode, ProductType},
     rate_card::Rate,
@@ -39,6 +42,23 @@ pub(super) struct ProjectSettings {
     pub(super) collect_billing_address: Option<bool>,
     pub(super) invoices: Option<bool>,
     pub(super) terms_of_service: Option<bool>,
+    pub(super) mails: Option<ProjectMails>,
+}
+
+/// The mails of the project's customers, all optional.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProjectMails {
+    pub(super) low_balance: Option<bool>,
+    pub(super) top_up_failed: Option<bool>,
+    pub(super) limit_reached: Option<bool>,
+    pub(super) receipt: Option<bool>,
+    pub(super) locale: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) color: Option<String>,
+    pub(super) reply_to: Option<String>,
+    pub(super) footer: Option<String>,
+    pub(super) templates: Option<Vec<MailTemplate>>,
 }
 
 /// A payment provider that needs no secret.

@@ -80,6 +80,12 @@ pub(super) fn project<'a>(
             {
                 change.remove("provider");
             }
+            // Of the mails, too, an omitted setting stays as it is.
+            if let Some(Value::Object(mails)) = change.remove("mails")
+                && let Some(changed) = changed_fields(mails, &project.mails)?
+            {
+                change.insert("mails".into(), changed);
+            }
             let change = changed_fields(change, project)?;
             Ok(Project::Found { project, change })
         }
@@ -101,6 +107,9 @@ pub(super) fn project<'a>(
 fn settings_of(settings: &file::ProjectSettings) -> Result<Map<String, Value>, Failure> {
     let mut settings = fields_of(settings)?;
     settings.retain(|_, value| !value.is_null());
+    if let Some(Value::Object(mails)) = settings.get_mut("mails") {
+        mails.retain(|_, value| !value.is_null());
+    }
     if let Some(provider) = settings.get_mut("provider") {
         *provider = json!({ "kind": provider });
     }

@@ -54,7 +54,18 @@ fn catalog(
     };
     let mut text = String::new();
     let mut settings = declared::<file::ProjectSettings>(json!({ "name": "" }), project)?;
-    settings.retain(|(name, _)| name != "provider");
+    settings.retain(|(name, _)| !["provider", "mails"].contains(&name.as_str()));
+    let mails = declared::<file::ProjectMails>(json!({}), &project.mails)?;
+    let mails = mails.into_iter().filter(|(_, value)| {
+        let is_off = [json!(false), json!([]), json!("en")].contains(value);
+        !is_off
+    });
+    let mails: serde_json::Map<_, _> = mails
+        .map(|(name, value)| (name, without_nulls(value)))
+        .collect();
+    if !mails.is_empty() {
+        settings.push(("mails".into(), mails.into()));
+    }
     if project
         .provider
         .as_ref()
@@ -117,6 +128,18 @@ fn declared<T: Serialize + DeserializeOwned>(
     let mut fields: Vec<_> = fields.collect();
     fields.sort_by_key(|(name, _)| !is_required(name));
     Ok(fields)
+}
+
+/// A value as TOML can have it.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Array(all) => all.into_iter().map(without_nulls).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+            fields.collect::<serde_json::Map<_, _>>().into()
+        }
+        other => other,
+    }
 }
 
 fn table(text: &mut String, heading: &str, fields: &[(String, Value)]) -> Result<(), Failure> {

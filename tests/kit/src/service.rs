@@ -19,7 +19,7 @@ use scrip::{
     compose::{self, Platform},
     config::Config,
     identity::People,
-    outbound::{Webhooks, mail::Mailer},
+    outbound::{CustomerMails, Webhooks, mail::Mailer},
     payments::Payments,
     providers::{Accounts, Sandboxes},
     secrets::ProvidedSecrets,
@@ -59,6 +59,8 @@ pub struct Service {
     pub mailer: Mailer,
     /// Its webhooks, which the test may start.
     pub webhooks: Webhooks,
+    /// Its mails to customers, which the test sends round by round.
+    pub customer_mails: CustomerMails,
     /// The folder that mails are written to.
     pub mails: TempDir,
     app: Arc<AppState>,
@@ -137,6 +139,7 @@ impl Service {
             sandboxes: app.sandboxes.clone(),
             mailer: app.mailer.clone(),
             webhooks: app.webhooks.clone(),
+            customer_mails: app.mails.clone(),
             mails,
             app,
             project,

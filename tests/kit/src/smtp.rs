@@ -27,6 +27,10 @@ pub enum Behaviour {
     Accept,
     /// Replies to `MAIL FROM` with this line, such as `451 4.7.1 Later`.
     Refuse(&'static str),
+    /// Replies to `RCPT TO` with this line, such as `550 5.1.1 Nobody here`.
+    Reject(&'static str),
+    /// Takes a mail, and ends the connection before it says so.
+    Cut,
     /// Greets, and then is silent.
     Hang,
 }
@@ -172,6 +176,7 @@ async fn serve(
                 from = between(argument);
                 "250 OK"
             }
+            ("RCPT", Behaviour::Reject(line)) => line,
             ("RCPT", _) => {
                 to.push(between(argument));
                 "250 OK"
@@ -187,6 +192,9 @@ async fn serve(
                     to: std::mem::take(&mut to),
                     data,
                 }));
+                if manner == Behaviour::Cut {
+                    return Ok(());
+                }
                 "250 Taken"
             }
             ("QUIT", _) => {

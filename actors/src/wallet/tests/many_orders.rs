@@ -34,6 +34,7 @@ async fn service() -> Service {
             email,
             quantity: one,
             metadata: domain::metadata::Metadata::default(),
+            locale: None,
             names_code: false,
         };
         handle.place_order(scope, order, None, place).await.unwrap();

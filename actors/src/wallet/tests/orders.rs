@@ -52,6 +52,7 @@ pub(super) async fn placed(service: &Service) -> OrderId {
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
+        locale: None,
         names_code: false,
     };
     let placed = handle.place_order(scope, order, None, place);
@@ -108,6 +109,7 @@ async fn an_order_under_a_replaced_code_is_not_placed() {
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
+        locale: None,
         names_code: true,
     };
     let wanted = terms();
@@ -197,6 +199,7 @@ async fn the_largest_order_is_fulfilled_and_reported_at_once() {
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::new(pairs.collect()).unwrap(),
+        locale: None,
         names_code: false,
     };
     handle.place_order(scope, order, None, place).await.unwrap();

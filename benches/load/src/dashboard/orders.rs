@@ -101,6 +101,7 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: u64, product: ProductId) ->
         email: Email::new(format!("{}@mail.example", user.as_str())).ok(),
         quantity: Quantity::ONE,
         metadata: Metadata::default(),
+        locale: None,
         names_code: false,
     };
     let placed = handle.place_order(scope, order, address.as_ref(), place);

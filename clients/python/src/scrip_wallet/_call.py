@@ -89,8 +89,8 @@ def receive(call: "Call[T]", response: httpx.Response, content: bytes) -> T:
         body = Unreadable
     if response.is_success:
         replayed = response.headers.get("idempotency-replayed") == "true"
-        # Only recovery answers without a body, and says so by its status.
-        if isinstance(body, dict) or (status == 202 and body is None):
+        # Recovery and what removes something answer without a body, and say so by their status.
+        if isinstance(body, dict) or (status in (202, 204) and body is None):
             try:
                 return call.read(Answer(body, replayed, response.headers.get("x-request-id")))
             except Unreadable as error:

@@ -102,6 +102,36 @@ class LimitData:
 
 
 @dataclass(frozen=True)
+class ToppedUpData:
+    wallet_id: str
+    order_id: str
+    amount_cents: int
+    currency: str
+    credits: int
+    """Credits that came."""
+    product_id: str
+    balance: int
+    """Credits that could be spent then."""
+    external_user_id: Optional[str] = None
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class TopUpTroubleData:
+    wallet_id: str
+    reason: Optional[str] = None
+    """Why it failed, in the provider's word, or is suspended."""
+    order_id: Optional[str] = None
+    retryable: bool = False
+    """Whether the card is tried again by itself."""
+    next_attempt_at: Optional[datetime] = None
+    url: Optional[str] = None
+    """Where the buyer confirms the payment, with `top_up.action_required`."""
+    external_user_id: Optional[str] = None
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class FeaturesData:
     wallet_id: str
     added: Optional[list[str]] = None
@@ -191,6 +221,18 @@ class LimitEvent(_Event):
 
 
 @dataclass(frozen=True)
+class ToppedUpEvent(_Event):
+    type: Literal["top_up.succeeded"]
+    data: ToppedUpData
+
+
+@dataclass(frozen=True)
+class TopUpTroubleEvent(_Event):
+    type: Literal["top_up.failed", "top_up.suspended", "top_up.action_required"]
+    data: TopUpTroubleData
+
+
+@dataclass(frozen=True)
 class FeaturesEvent(_Event):
     type: Literal["features.changed"]
     data: FeaturesData
@@ -217,6 +259,8 @@ KnownEvent = Union[
     FrozenEvent,
     ThawedEvent,
     LimitEvent,
+    ToppedUpEvent,
+    TopUpTroubleEvent,
     FeaturesEvent,
 ]
 Event = Union[KnownEvent, UnknownEvent]

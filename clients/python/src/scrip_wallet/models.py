@@ -205,6 +205,21 @@ class Wallet(Holdings):
 
 
 @dataclass(frozen=True)
+class PaymentMethod:
+    """A card on file, as far as it is shown."""
+
+    brand: str
+    """The network of the card."""
+    exp_month: int
+    """The last month in which it is valid, 1 to 12."""
+    exp_year: int
+    """The year of that month."""
+    last4: str
+    """The last four digits of its number."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class ExternalWallet(Holdings):
     """A wallet of a user of the caller's."""
 
@@ -216,12 +231,16 @@ class ExternalWallet(Holdings):
     """Features that the wallet unlocked."""
     subscriptions: list[Subscription]
     """Active and past-due subscriptions."""
+    email: Optional[str] = None
+    """The address that was set for mails about the wallet; left out where there is none."""
     frozen: bool = False
     """Whether the wallet is frozen: its credits cannot be used for now. Left out where it is not."""
     frozen_at: Optional[datetime] = None
     """Since when it is frozen; to secret keys only."""
     frozen_reason: Optional[str] = None
     """Why it is frozen, if a reason was given; to secret keys only."""
+    payment_method: Optional[PaymentMethod] = None
+    """The card on file; left out where there is none."""
     wallet_id: Optional[str] = None
     """The wallet's identifier: `wal_…`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -760,6 +779,56 @@ class Limit:
     """What is counted: `credits` or `operations`."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+
+@dataclass(frozen=True)
+class Consent:
+    """What a buyer agreed to."""
+
+    at: datetime
+    """When the buyer agreed."""
+    text: str
+    """The text that the buyer saw."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class AutoTopUp:
+    """A wallet's automatic top-up."""
+
+    attempts_today: int
+    """The attempts of this day, failed ones included."""
+    charged_this_month_cents: int
+    """What attempts of this month charged or may yet charge."""
+    consent: Optional[Consent]
+    """What the buyer agreed to."""
+    currency: Optional[str]
+    """The currency of what is charged."""
+    enabled: bool
+    """Whether it is switched on."""
+    max_per_day: Optional[int]
+    """The most attempts in a day (UTC)."""
+    monthly_limit_cents: Optional[int]
+    """The most that is charged in a month (UTC), in the currency's minor unit."""
+    next_attempt_at: Optional[datetime]
+    """Before when no attempt is made."""
+    price_id: Optional[str]
+    """What is bought; null where it is off, as are the others."""
+    reason: Optional[str]
+    """Why it is suspended (`declined`, `card_unusable`, `disputed`, `price_changed`, `card_missing`,
+    `action_required`), or which ceiling an attempt waits for (`monthly_limit`, `daily_limit`).
+    """
+    state: str
+    """`armed`, `charging`, `cooling_down`, `action_required`, `suspended` or `off`."""
+    threshold: Optional[int]
+    """The card is charged when fewer credits than these can be spent."""
+    action_url: Optional[str] = None
+    """The page on which the buyer pays what the bank wants them for; with `action_required`."""
+    quantity: Optional[int] = None
+    """How many of the price are bought; left out with `target`."""
+    target: Optional[int] = None
+    """As many of the price are bought as bring what can be spent to this; left out where `quantity` are bought."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
 ServiceErrorCode = Literal[
     "already_owned",
     "already_refunded",
@@ -786,6 +855,8 @@ ServiceErrorCode = Literal[
     "no_purchase",
     "order_not_found",
     "overloaded",
+    "payment_method_confirmation_required",
+    "payment_method_required",
     "permission_missing",
     "price_not_found",
     "product_not_found",
@@ -841,6 +912,8 @@ STATUSES: dict[str, int] = {
     "no_purchase": 409,
     "order_not_found": 404,
     "overloaded": 503,
+    "payment_method_confirmation_required": 409,
+    "payment_method_required": 409,
     "permission_missing": 403,
     "price_not_found": 404,
     "product_not_found": 404,

@@ -10,6 +10,10 @@ const GATHER_MS = 150;
 const FRESH_MS = 10_000;
 /** What the client puts into the address that a buyer comes back to. */
 const RETURNED = 'scrip_checkout';
+/** The same after entering a card. */
+const CARD = 'scrip_card';
+/** So long after that the card may still be on its way. */
+const CARD_MS = 30_000;
 
 const stores = new WeakMap<Scrip, ScripStore>();
 
@@ -27,7 +31,10 @@ export class ScripStore {
   readonly products: Resource<readonly Product[]>;
   /** The order that a buyer came back from; null where there is none. */
   readonly returned: Resource<Order | null>;
+  /** Whether a card that was just entered is being waited for. */
+  readonly cardComing: Resource<boolean>;
   readonly #ledgers = new Map<string, Ledger>();
+  #cardUntil = 0;
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #connections = 0;
   #completing = false;
@@ -68,6 +75,26 @@ export class ScripStore {
       const isShown = back || order?.processing || order?.status === 'paid' || order?.status === 'failed';
       return (isShown ? order : null) ?? before ?? null;
     });
+    this.cardComing = new Resource<boolean>(async () => {
+      if (!isBack(CARD)) return false;
+      window.history.replaceState(window.history.state, '', withoutReturn(window.location.href, CARD));
+      this.#cardUntil = Date.now() + CARD_MS;
+      this.cardComing.preview(true);
+      const card = () => JSON.stringify(this.wallet.snapshot().data?.paymentMethod ?? null);
+      await this.wallet.refresh();
+      // The very same card may have been entered, and nobody knows whether any was.
+      const before = card();
+      for (let waitMs = 500; card() === before && this.mayCardCome; waitMs *= 1.5) {
+        await pause(waitMs);
+        await this.wallet.refresh();
+      }
+      return false;
+    });
+  }
+
+  /** Whether the service may not know yet of a card that was just entered. */
+  get mayCardCome(): boolean {
+    return Date.now() < this.#cardUntil;
   }
 
   /** For success pages of one's own, whose address does not say it. */
@@ -119,6 +146,7 @@ export class ScripStore {
     window.addEventListener('focus', seen);
     window.addEventListener('pageshow', seen);
     this.returned.ensure();
+    this.cardComing.ensure();
     return () => {
       leave();
       unsubscribe();
@@ -156,8 +184,8 @@ function withoutWallet(error: unknown): null {
 }
 
 /** Whether the address says that the buyer just came back from paying. */
-function isBack(): boolean {
-  return new URL(window.location.href).searchParams.has(RETURNED);
+function isBack(from = RETURNED): boolean {
+  return new URL(window.location.href).searchParams.has(from);
 }
 
 /** A reload must not thank again. */
@@ -166,8 +194,17 @@ function forgetReturn(): void {
 }
 
 /** The address as it was before. */
-export function withoutReturn(address: string): string {
+export function withoutReturn(address: string, from = RETURNED): string {
   const url = new URL(address);
-  url.searchParams.delete(RETURNED);
+  url.searchParams.delete(from);
   return url.href;
 }
+
+/** Where a buyer comes back to who enters a card. */
+export function afterCard(address: string): string {
+  const url = new URL(withoutReturn(address));
+  url.searchParams.set(CARD, '1');
+  return url.href;
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -38,7 +38,7 @@ impl Ability {
         (
             Self::Checkout,
             "checkout",
-            "new code wallets, checkouts and the provider's portal",
+            "new code wallets, checkouts, the provider's portal, cards on file and automatic top-ups",
         ),
         (Self::Refund, "refund", "refunding orders"),
         (

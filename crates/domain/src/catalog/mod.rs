@@ -12,6 +12,7 @@ mod checkout;
 mod endpoint;
 mod epoch;
 mod key;
+mod mail;
 mod origin;
 mod price;
 mod product;
@@ -30,6 +31,7 @@ pub use self::{
     endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
     epoch::{AccountCheck, ProviderAccount, ProviderEpoch, StripeAccount},
     key::{ApiKey, KeyChange, KeyKind, NewKey},
+    mail::{MailChange, MailKind, MailLocale, MailSettings, MailTemplate},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
     product::{FreeGrant, NewProduct, Product, ProductChange, ProductType, Products},

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckoutChange, CheckoutSettings, Origin, Refusal,
+    CheckoutChange, CheckoutSettings, MailChange, MailSettings, Origin, Refusal,
     rules::{self, MAX_NAME},
 };
 use crate::{id::ProjectId, time::Timestamp};
@@ -72,6 +72,8 @@ pub struct Project {
     pub subscription_grace_days: u32,
     /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutSettings,
+    /// Which mails its customers get, and how they look.
+    pub mails: MailSettings,
     /// What needs approval by a second person.
     pub approval: ApprovalRules,
     pub created_at: Timestamp,
@@ -98,6 +100,7 @@ impl Project {
             free_grants_for_code_wallets: true,
             subscription_grace_days: 7,
             checkout: CheckoutSettings::NONE,
+            mails: MailSettings::NONE,
             approval: ApprovalRules::NONE,
             created_at,
             archived: false,
@@ -116,6 +119,7 @@ impl Project {
             self.wallet_creation_limit_per_ip,
         )?;
         approval_rules(self.approval)?;
+        self.mails.check()?;
         grace_days(self.subscription_grace_days)
     }
 }
@@ -150,6 +154,7 @@ pub struct ProjectChange {
     pub free_grants_for_code_wallets: Option<bool>,
     pub subscription_grace_days: Option<u32>,
     pub checkout: CheckoutChange,
+    pub mails: MailChange,
     pub approval_above_cents: Option<Option<i64>>,
     pub approval_above_credits: Option<Option<i64>>,
     pub archived: Option<bool>,
@@ -204,6 +209,7 @@ impl ProjectChange {
                 .subscription_grace_days
                 .unwrap_or(project.subscription_grace_days),
             checkout: self.checkout.decide(project.checkout),
+            mails: self.mails.decide(project.mails)?,
             approval: ApprovalRules {
                 above_cents: self
                     .approval_above_cents

@@ -8,7 +8,7 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{AccountCredits, Applied};
+pub use apply::{AccountCredits, Applied, TopUpEvent};
 pub use decide::{
     Coverage, Decision, FreeGrantRule, ProductRef, UseRules, bill, catch_up, credit, debt_limit,
     deduct, draw, feature, forgive, freeze, hold,
@@ -16,7 +16,7 @@ pub use decide::{
     lapse, limits, loss, pay, place_order, purchase, refund, reverse, reverse_deduction, settle,
     shortfall,
     subscription_instruction::{SubscriptionAction, SubscriptionInstruction},
-    switch, update_subscription,
+    switch, top_up, update_subscription,
 };
 pub use state::{
     Account, Archive, ArchivedOrder, Change, Charged, Corrupt, Created, Currency, CycleTag, Debt,

@@ -45,6 +45,7 @@ mod shop;
 mod stored;
 mod subscription;
 mod switch;
+mod top_up;
 
 use super::{
     ProductRef,

@@ -1,6 +1,13 @@
 //! Why a mail was not sent. Servers often repeat addresses in their replies, so only the reply code is kept.
 
+use std::error::Error as _;
+
 use lettre::transport::smtp;
+
+/// The status codes (RFC 3463, RFC 7505) that say that the receiver's address leads nowhere: no such mailbox, system or
+/// syntax, moved, no mail accepted there at all, disabled. Others may be about the sender, the content, or a full mailbox; and a
+/// reply without a status code may be, too.
+const NO_MAILBOX: [&str; 6] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"];
 
 /// Why a mail was not sent, or why none can be.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +22,8 @@ pub enum Error {
     NoServer,
     #[error("the mail server rejected the mail with code {0}")]
     Refused(u16),
+    #[error("the mail server knows no such mailbox: code {0}")]
+    NoMailbox(u16),
     #[error("the mail server rejected the mail for now with code {0}")]
     Busy(u16),
     #[error("the mail server cannot be reached: {0}")]
@@ -26,13 +35,19 @@ impl Error {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) | Self::Unreachable(_) | Self::Folder(_) => true,
-            Self::Settings | Self::Malformed | Self::NoServer | Self::Refused(_) => false,
+            Self::Settings
+            | Self::Malformed
+            | Self::NoServer
+            | Self::Refused(_)
+            | Self::NoMailbox(_) => false,
         }
     }
 
     pub(super) fn of_attempt(error: &smtp::Error) -> Self {
         let code = error.status().map_or(0, u16::from);
-        if error.is_permanent() {
+        if error.is_permanent() && has_no_mailbox(error) {
+            Self::NoMailbox(code)
+        } else if error.is_permanent() {
             Self::Refused(code)
         } else if error.is_transient() {
             Self::Busy(code)
@@ -49,4 +64,10 @@ impl Error {
             Self::Unreachable("no connection")
         }
     }
+}
+
+fn has_no_mailbox(error: &smtp::Error) -> bool {
+    let reply = error.source().map(ToString::to_string).unwrap_or_default();
+    let status = reply.split_whitespace().next().unwrap_or_default();
+    NO_MAILBOX.contains(&status)
 }

@@ -36,6 +36,7 @@ fn mail(subject: &str, text: &str) -> Mail {
         subject: subject.into(),
         text: text.into(),
         html: None,
+        headers: MailHeaders::default(),
     }
 }
 
@@ -117,6 +118,69 @@ async fn no_text_adds_a_line_to_the_head() {
         assert_eq!(caught.body().trim_end(), "Hi", "{subject:?}");
         assert_eq!(caught.to, ["ann@example.org"]);
     }
+}
+
+#[tokio::test]
+async fn one_click_unsubscribes_over_tls_alone_and_a_repeat_is_known_by_its_name() {
+    let mut catcher = MailServer::start(&[]).await;
+    let mailer = mailer(&catcher, options());
+    let sent = async |headers: MailHeaders| {
+        let mail = Mail {
+            headers,
+            ..mail("Hi", "Hi")
+        };
+        mailer.send(mail).await
+    };
+    let link = format!("https://pay.example/mails/{}", "x".repeat(300));
+    let headers = MailHeaders {
+        from_name: Some("Ann\r\nBcc: eve@example.org".into()),
+        reply_to: Some(Email::new("help@käse.example").unwrap()),
+        id: Some("evt_1.mail".into()),
+        unsubscribe: Some(link.clone()),
+    };
+    sent(headers.clone()).await.unwrap();
+    let caught = catcher.next().await;
+    for (name, value) in [
+        // One word, in base64.
+        (
+            "From",
+            "=?utf-8?b?QW5uIEJjYzogZXZlQGV4YW1wbGUub3Jn?= <shop@shop.example>",
+        ),
+        ("Reply-To", "help@xn--kse-qla.example"),
+        ("Message-ID", "<evt_1.mail@shop.example>"),
+        ("List-Unsubscribe", &format!("<{link}>")),
+        ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
+        ("Auto-Submitted", "auto-generated"),
+    ] {
+        assert_eq!(
+            caught.header(name).as_deref(),
+            Some(value),
+            "{}",
+            caught.data
+        );
+    }
+    for (link, shown) in [
+        ("http://pay.example/a", Some("<http://pay.example/a>")),
+        ("https://pay.example/a>\r\nBcc: eve@example.org", None),
+    ] {
+        let unsubscribe = Some(link.to_owned());
+        sent(MailHeaders {
+            unsubscribe,
+            ..headers.clone()
+        })
+        .await
+        .unwrap();
+        let caught = catcher.next().await;
+        assert_eq!(caught.header("List-Unsubscribe").as_deref(), shown);
+        assert_eq!(caught.header("List-Unsubscribe-Post"), None);
+        assert_eq!(caught.header("Bcc"), None);
+    }
+    let reply_to = Some(Email::new("a>b@example.org").unwrap());
+    let refused = sent(MailHeaders {
+        reply_to,
+        ..headers
+    });
+    assert!(matches!(refused.await, Err(Error::Malformed)));
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use domain::{
     id::OrderId,
     metadata::Metadata,
     terms::Terms,
-    text::{CheckoutId, PaymentId},
+    text::{CheckoutId, ExternalUserId, PaymentId},
+    top_up::{ChargeFailure, DeclineKind, SavedCard},
     wallet::{
         Currency, SubscriptionStatus,
         bill::Bill,
@@ -59,6 +60,13 @@ impl ReportApplier<'_> {
             Report::Processing(order) => reported(order, OrderReport::Processing).await,
             Report::Paid(paid) => self.paid_order(*paid).await,
             Report::Failed(order) => reported(order, OrderReport::Failed).await,
+            // Who charges the card opens a page for the buyer first.
+            Report::Declined(_, decline) if decline.kind == DeclineKind::ActionRequired => Ok(()),
+            Report::Declined(order, decline) => {
+                let failure = ChargeFailure::Declined(decline);
+                reported(order, OrderReport::ChargeFailed(failure)).await
+            }
+            Report::CardSaved(setup) => self.saved_card(setup.user, setup.card).await,
             Report::Expired(order) => reported(order, OrderReport::Expired).await,
             Report::Subscription(state) => self.subscription(*state).await,
             Report::Reversed(reversal) => {
@@ -82,6 +90,7 @@ impl ReportApplier<'_> {
             currency,
             billing,
             subscription,
+            saved_card,
         } = report;
         let price = price.and_then(|price| self.project.any_price(&price));
         // A currency was added at the provider, so the charge cannot be compared with our price.
@@ -96,6 +105,7 @@ impl ReportApplier<'_> {
             metadata: Metadata::default(),
             checkout: self.checkout(),
             email: None,
+            locale: None,
             names_code: false,
         });
         let scope = &self.project.scope;
@@ -128,6 +138,7 @@ impl ReportApplier<'_> {
         if in_other_currency {
             return self.add_unfulfilled(unplaced).await;
         }
+        let owner = user.clone();
         let outcome = self.of.handle.pay(scope, order.wallet, user, pay).await;
         if matches!(outcome, Ok(false)) {
             // The order was paid before: by this payment, or by another one.
@@ -141,6 +152,9 @@ impl ReportApplier<'_> {
         }
         let begins = unplaced.billing.is_some();
         self.record_outcome(order, outcome, unplaced).await?;
+        if let Some((user, card)) = owner.zip(saved_card) {
+            self.saved_card(user, card).await?;
+        }
         if begins {
             self.of.doubled.look(self.project, order.wallet).await?;
         }
@@ -149,6 +163,19 @@ impl ReportApplier<'_> {
             Some(state) => self.subscription(state).await,
             None => Ok(()),
         }
+    }
+
+    /// Puts a card on file, and has the provider forget the one that it replaces.
+    async fn saved_card(&self, user: ExternalUserId, card: SavedCard) -> Result<(), Error> {
+        let (handle, scope) = (&self.of.handle, &self.project.scope);
+        let replaced = handle.save_card(scope, user, card).await?;
+        let Some(replaced) = replaced else {
+            return Ok(());
+        };
+        if let Err(error) = self.account.provider.forget_card(&replaced.id).await {
+            tracing::warn!(%error, "The payment provider still keeps a card that was replaced");
+        }
+        Ok(())
     }
 
     /// Makes the orders of a subscription's paid invoice, in the wallet of the subscription's first order.

@@ -132,6 +132,7 @@ impl Payments {
                 metadata: Metadata::default(),
                 checkout: None,
                 email: None,
+                locale: None,
                 names_code: false,
             }),
             payment: entry.paid.clone(),

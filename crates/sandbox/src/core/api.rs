@@ -9,6 +9,7 @@ mod endpoints;
 mod events;
 mod expand;
 mod invoices;
+pub(crate) mod payments;
 mod portal;
 pub(crate) mod prices;
 mod promotions;
@@ -21,9 +22,17 @@ mod subscriptions;
 pub(crate) use events::covers;
 pub(crate) use read::{Paging, changed, created};
 
-pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params) -> Result<Value> {
-    let mut answer = route(db, method, path, params)?;
-    expand::expand(db, params, &mut answer)?;
+pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params) -> Result<Answer> {
+    let mut answer = match (method, path) {
+        ("POST", "payment_intents") => payments::create(db, params)?,
+        _ => Answer {
+            status: 200,
+            body: route(db, method, path, params)?,
+        },
+    };
+    if answer.status == 200 {
+        expand::expand(db, params, &mut answer.body)?;
+    }
     Ok(answer)
 }
 
@@ -48,6 +57,8 @@ fn route(db: &mut Database, method: &str, path: &str, params: &Params) -> Result
         ("POST", ["webhook_endpoints"]) => endpoints::create(db, params),
         ("POST", ["webhook_endpoints", id]) => endpoints::update(db, params, id),
         ("DELETE", ["webhook_endpoints", id]) => read::delete::<Endpoint>(db, params, id),
+        ("POST", ["payment_intents", id, "cancel"]) => payments::cancel(db, params, id),
+        ("POST", ["payment_methods", id, "detach"]) => payments::detach(db, params, id),
         ("POST", ["refunds"]) => refunds::create(db, params),
         ("POST", ["refunds", id]) => refunds::update(db, params, id),
         ("POST", ["refunds", id, "cancel"]) => refunds::cancel(db, params, id),
@@ -104,11 +115,13 @@ readable! {
     "invoiceitems" InvoiceItem [],
     "invoices" Invoice ["customer", "status=draft|open|paid|uncollectible|void", "subscription"],
     "payment_intents" PaymentIntent ["customer"],
+    "payment_methods" PaymentMethod ["customer", "type=card"],
     "prices" Price
         ["lookup_keys[]=lookup_key", "product", "active?", "currency", "type=one_time|recurring"],
     "products" Product ["active?", "ids[]=id"],
     "promotion_codes" PromotionCode [],
     "refunds" Refund ["charge", "payment_intent"],
+    "setup_intents" SetupIntent ["customer", "payment_method"],
     "subscription_schedules" Schedule [],
     "subscriptions" Subscription [],
     "webhook_endpoints" Endpoint [],

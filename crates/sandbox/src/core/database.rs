@@ -44,6 +44,8 @@ pub(crate) struct Database {
     /// The most events; the oldest make room. 0 for none.
     pub(crate) most_events: usize,
     pub(crate) listing: Listing,
+    /// Seconds after which payments, as bank debits, fail; 0 for cards.
+    pub(crate) debit_seconds: i64,
     /// Base URL of the pages, for example `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
     /// The project's clock, in seconds.
@@ -68,6 +70,7 @@ impl Database {
             changes: BTreeMap::new(),
             most_events: MAX_EVENTS,
             listing: Listing::default(),
+            debit_seconds: 0,
             base,
             now,
             ids,

@@ -1,4 +1,4 @@
-//! What happens by itself when it is due: sessions close, cycles renew, payments are retried, subscriptions end. One
+//! What happens by itself when it is due: sessions close, slow banks answer, cycles renew, payments are retried, subscriptions end. One
 //! thing at a time, each at its own instant.
 
 use super::events;
@@ -22,6 +22,8 @@ pub(crate) fn step(db: &mut Database) -> bool {
     db.now = at;
     if let Some(session) = db.get::<Session>(&id).cloned() {
         checkout::close(db, session);
+    } else if let Some(intent) = db.get::<PaymentIntent>(&id).cloned() {
+        intent.answer(db);
     } else if let Some(subscription) = db.get::<Subscription>(&id).cloned() {
         subscription.step(db);
     } else if let Some(invoice) = db.get::<Invoice>(&id).cloned()

@@ -20,6 +20,8 @@ words! {
         RateLimit,
         /// Another request has the object locked.
         LockTimeout,
+        /// Another request has the idempotency key.
+        KeyInUse,
         /// An internal error, and nothing is done.
         Error,
     }
@@ -46,6 +48,7 @@ impl Fault {
             Kind::Hang | Kind::Lost => &[504],
             Kind::RateLimit => &[429],
             Kind::LockTimeout => &[429, 409],
+            Kind::KeyInUse => &[409],
             Kind::Error => &[500, 502, 503, 504],
         };
         let usual = allowed.first().copied().unwrap_or(500);
@@ -78,6 +81,16 @@ impl Fault {
                                intermittently, retry the request.";
                 Refusal::invalid(message).with_code("lock_timeout")
             }
+            Kind::KeyInUse => {
+                let message = "There is currently another in-progress request using this Idempotent \
+                               Key (that probably means you submitted twice, and the other request \
+                               is still going through). Please try again later.";
+                let kind = "idempotency_error";
+                Refusal {
+                    kind,
+                    ..Refusal::invalid(message).with_code("idempotency_key_in_use")
+                }
+            }
             Kind::Hang | Kind::Lost | Kind::Error => {
                 let message = "Sorry! There was an error while talking to Stripe. (A script \
                                asked the sandbox for it.)";
@@ -94,7 +107,7 @@ impl Fault {
     /// The answer of a call that is not carried out.
     pub(crate) fn instead(&self) -> Option<InjectedFailure> {
         let is_kept = match self.kind {
-            Kind::RateLimit | Kind::LockTimeout => false,
+            Kind::RateLimit | Kind::LockTimeout | Kind::KeyInUse => false,
             Kind::Error => true,
             Kind::Hang | Kind::Lost => return None,
         };

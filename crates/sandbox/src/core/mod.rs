@@ -7,6 +7,7 @@ pub(crate) mod words;
 pub(crate) mod api;
 pub(crate) mod billing;
 pub(crate) mod calendar;
+pub(crate) mod cards;
 pub(crate) mod checkout;
 pub(crate) mod database;
 pub(crate) mod disputes;
@@ -32,14 +33,14 @@ pub(crate) mod prelude {
 
     pub(crate) use super::{
         calendar::{Interval, after, date},
-        checkout,
+        cards, checkout,
         database::{Database, StoredObject},
         disputes, email,
         money::{self, share, written},
         objects::*,
         params::{Metadata, Params},
         promotions, refunds,
-        refusal::{Answer, Refusal, Result, need},
+        refusal::{Answer, Refusal, Result, card_error, need},
         shape,
         words::StripeEnum,
     };

@@ -141,6 +141,8 @@ kinds! {
     Customer customers "customer",
     Session sessions "checkout.session",
     PaymentIntent intents "payment_intent",
+    PaymentMethod payment_methods "payment_method",
+    SetupIntent setup_intents "setup_intent",
     Charge charges "charge",
     Refund refunds "refund",
     Dispute disputes "dispute",

@@ -48,7 +48,7 @@ pub(crate) fn answer(db: &mut Database, call: Call<'_>) -> Result<OperationResul
         None => match api::call(db, call.method, call.path, call.params) {
             // Only refusals that depend on objects are kept.
             Err(refusal) if !refusal.is_outcome() || db.is_changed() => return Err(refusal),
-            done => done.into(),
+            done => done.unwrap_or_else(Answer::from),
         },
     };
     if let Some(key) = call.key.filter(|_| is_kept) {

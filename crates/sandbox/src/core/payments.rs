@@ -3,18 +3,29 @@
 use crate::core::prelude::*;
 
 impl PaymentIntent {
-    pub(crate) fn succeed(mut self, db: &mut Database) {
-        let charge = Charge {
+    /// Its attempt to charge, as it ended.
+    pub(crate) fn new_charge(&self, db: &mut Database) -> Charge {
+        let customer = self.customer.as_deref();
+        let customer = customer.and_then(|id| db.get::<Customer>(id));
+        let email = self.email.clone().or_else(|| customer?.email.clone());
+        Charge {
             head: db.head("ch_"),
             amount: self.amount,
             currency: self.currency.clone(),
             customer: self.customer.clone(),
             intent: self.head.id.clone(),
             description: self.description.clone(),
-            email: self.email.clone(),
+            email,
             metadata: self.metadata.clone(),
+            payment_method: self.payment_method.clone(),
+            failure_code: self.declined.clone(),
             ..Charge::default()
-        };
+        }
+    }
+
+    pub(crate) fn succeed(mut self, db: &mut Database) {
+        self.declined = None;
+        let charge = self.new_charge(db);
         self.status = IntentStatus::Succeeded;
         self.latest_charge = Some(charge.head.id.clone());
         db.put(charge.clone());

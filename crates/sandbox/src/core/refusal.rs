@@ -42,6 +42,8 @@ pub(crate) struct Refusal {
     pub(crate) code: Option<&'static str>,
     pub(crate) param: Option<String>,
     pub(crate) message: String,
+    /// Why the bank declined, if it did.
+    pub(crate) declined: Option<&'static str>,
 }
 
 impl Refusal {
@@ -58,6 +60,7 @@ impl Refusal {
             code: None,
             param: None,
             message: message.into(),
+            declined: None,
         }
     }
 
@@ -123,10 +126,16 @@ impl Refusal {
     }
 
     pub(crate) fn declined() -> Self {
+        Self::declined_for("generic_decline")
+    }
+
+    /// Declined by the bank, with Stripe's word for the reason.
+    pub(crate) fn declined_for(reason: &'static str) -> Self {
         Self {
             status: 402,
             kind: "card_error",
-            ..Self::invalid("Your card was declined.").with_code("card_declined")
+            declined: Some(reason),
+            ..Self::invalid(card_message(reason)).with_code("card_declined")
         }
     }
 
@@ -165,15 +174,46 @@ impl Refusal {
     }
 
     pub(crate) fn body(&self) -> Value {
+        if let Some(reason) = self.declined {
+            return json!({ "error": card_error(reason) });
+        }
         let page = self.code.map(|code| code.replace('_', "-"));
         let page = page.map(|page| format!("https://docs.stripe.com/error-codes/{page}"));
-        let declined = self.code == Some("card_declined");
         let mut error = json!({ "type": self.kind, "message": self.message });
-        let more = json!({
-            "code": self.code, "decline_code": declined.then_some("generic_decline"),
-            "doc_url": page, "param": self.param,
-        });
+        let more = json!({ "code": self.code, "doc_url": page, "param": self.param });
         shape::set(&mut error, more);
         json!({ "error": error })
     }
+}
+
+fn card_message(reason: &str) -> &'static str {
+    match reason {
+        "authentication_required" => {
+            "Your card was declined. This transaction requires authentication."
+        }
+        "insufficient_funds" => "Your card has insufficient funds.",
+        "expired_card" => "Your card has expired.",
+        "incorrect_cvc" => "Your card's security code is incorrect.",
+        _ => "Your card was declined.",
+    }
+}
+
+/// An error about a card, by Stripe's word for the bank's reason. A few have an error code of their own.
+pub(crate) fn card_error(reason: &str) -> Value {
+    let (code, advice) = match reason {
+        "authentication_required" => (reason, None),
+        "expired_card" | "incorrect_cvc" => (reason, Some("confirm_card_data")),
+        "processing_error" => (reason, Some("try_again_later")),
+        "card_velocity_exceeded" | "insufficient_funds" => {
+            ("card_declined", Some("try_again_later"))
+        }
+        "generic_decline" => ("card_declined", None),
+        _ => ("card_declined", Some("do_not_try_again")),
+    };
+    let mut error = json!({
+        "type": "card_error", "code": code, "decline_code": reason, "message": card_message(reason),
+        "doc_url": format!("https://docs.stripe.com/error-codes/{}", code.replace('_', "-")),
+    });
+    shape::set(&mut error, json!({ "advice_code": advice }));
+    error
 }

@@ -8,13 +8,19 @@ pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params)
     let segments: Vec<&str> = path.split('/').collect();
     match (method, segments.as_slice()) {
         ("POST", ["charges", id]) => charge(db, params, id),
-        ("POST", ["customers", id]) => {
-            let declines = need(params.flag("declines")?, "declines")?;
-            changed(db, params, id, |customer: Customer, db| {
-                Ok(db.stored(Customer {
-                    declines,
-                    ..customer
-                }))
+        ("POST", ["customers", id]) => customer(db, params, id),
+        // A bank that took its time answers at once.
+        ("POST", ["payment_intents", id, word]) => {
+            changed(db, params, id, |mut intent: PaymentIntent, db| {
+                intent.declines = match *word {
+                    "settle" => None,
+                    "fail" => Some("insufficient_funds".into()),
+                    _ => return Err(Refusal::no_such("script", word)),
+                };
+                let message = "This payment is not processing.";
+                Refusal::invalid(message).when(intent.status != IntentStatus::Processing)?;
+                intent.answer(db);
+                db.find(id)
             })
         }
         // Pays a part by a payment of its own.
@@ -60,6 +66,29 @@ pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params)
             ..Refusal::no_route(method, path)
         }),
     }
+}
+
+/// Sets whether a customer's cards decline, or which test card their saved cards behave like from now on.
+fn customer(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let (declines, card) = (params.flag("declines")?, params.text("card")?);
+    let card = card.map(|number| cards::typed(Some(&number))).transpose()?;
+    Refusal::missing("declines").when(declines.is_none() && card.is_none())?;
+    changed(db, params, id, |customer: Customer, db| {
+        if let Some(card) = card {
+            let theirs = |method: &PaymentMethod| method.customer.as_deref() == Some(id);
+            for method in db.copies(theirs) {
+                db.put(PaymentMethod {
+                    number: card.0.into(),
+                    ..method
+                });
+            }
+        }
+        let declines = declines.unwrap_or(customer.declines);
+        Ok(db.stored(Customer {
+            declines,
+            ..customer
+        }))
+    })
 }
 
 /// Sets the first status of a payment's refunds, by the id of the charge or the payment.

@@ -17,6 +17,7 @@ use super::{
 };
 
 mod billing;
+mod cards;
 mod changes;
 mod checkout;
 mod cycles;
@@ -56,7 +57,8 @@ impl Shop {
 
     fn call(&mut self, method: &str, path: &str, query: &str) -> Result<Value, Refusal> {
         let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
-        api::call(&mut self.db, method, path, &params)
+        let answer = api::call(&mut self.db, method, path, &params)?;
+        Ok(answer.body)
     }
 
     fn post(&mut self, path: &str, query: &str) -> Value {

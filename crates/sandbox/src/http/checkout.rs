@@ -44,12 +44,13 @@ pub(super) async fn act(
     let Some(((project, _), action)) = named else {
         return absent(browser, "checkout", &id);
     };
-    let fields = fields(&sent, &["email", "promotionCode", "terms"]);
+    let fields = fields(&sent, &["card", "email", "promotionCode", "terms"]);
     let buyer = {
         let typed = |name: &str| fields.as_ref().ok()?.text(name).ok()?;
         Buyer {
             email: typed("email"),
             code: typed("promotionCode"),
+            card: typed("card"),
             disagrees: browser && typed("terms").is_none(),
         }
     };
@@ -87,7 +88,11 @@ pub(super) async fn act(
     let here = format!("/sandbox/{project}/checkout/{}", session.head.id);
     let unpaid = session.payment_status == PaymentStatus::Unpaid;
     let to = match action {
-        Action::Pay | Action::PayLater | Action::Authenticate => success_url,
+        Action::Pay | Action::PayLater | Action::Authenticate
+            if session.status == SessionStatus::Complete =>
+        {
+            success_url
+        }
         Action::Expire if session.status == SessionStatus::Expired => {
             session.cancel_url.unwrap_or(here)
         }

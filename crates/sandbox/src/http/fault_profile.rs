@@ -60,7 +60,7 @@ pub(super) fn read(db: &mut Database, path: &str, form: &Parameters) -> Result<A
     match api::call(db, "GET", path, &params) {
         // A 404 is an answer: the caller may continue without the object.
         Err(refusal) if refusal.status != 404 => Err(refusal),
-        outcome => Ok(outcome.into()),
+        outcome => Ok(outcome.unwrap_or_else(Answer::from)),
     }
 }
 

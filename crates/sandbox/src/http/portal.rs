@@ -237,7 +237,8 @@ fn dispute(db: &Database, visit: &PortalSession, params: &Params) -> Result<Disp
 
 fn is_theirs(db: &Database, visit: &PortalSession, charge: &str) -> bool {
     let charge = db.get::<Charge>(charge);
-    charge.is_some_and(|charge| charge.customer.as_ref() == Some(&visit.customer))
+    charge
+        .is_some_and(|charge| charge.is_paid() && charge.customer.as_ref() == Some(&visit.customer))
 }
 
 /// A typed `amount`, or a script's `amountCents`; `None` for all that is left.
@@ -266,7 +267,8 @@ fn state(db: &Database, customer: &str) -> Value {
         })
     });
     let part = |id: &str, amount: i64, status: &str| json!({ "id": id, "amountCents": amount, "status": status });
-    let charges = db.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
+    let is_theirs = |one: &Charge| one.is_paid() && one.customer.as_deref() == Some(customer);
+    let charges = db.newest::<Charge>(is_theirs);
     let payments = charges.into_iter().map(|one| {
         let refunds = db.newest::<Refund>(|refund| refund.charge == one.head.id);
         let refunds = refunds.into_iter().map(|refund| part(&refund.head.id, refund.amount, refund.status.word()));

@@ -6,6 +6,14 @@ use super::{Notice, alert};
 use crate::core::prelude::*;
 
 pub(super) fn basket(session: &Session, db: &Database, notice: &Notice) -> Markup {
+    if session.mode == Mode::Setup {
+        return html! {
+            section class="basket" aria-labelledby="what" {
+                h1 id="what" { "Save a card" }
+                p { "Nothing is charged now. The shop may charge the card later without you." }
+            }
+        };
+    }
     let amount = |amount: i64| written(amount, &session.currency);
     let interval = session.lines.first().and_then(|line| line.interval);
     let title = match session.lines.as_slice() {

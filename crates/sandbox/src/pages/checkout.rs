@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{Notice, Page, alert, back, basket::basket};
-use crate::core::prelude::*;
+use crate::core::{cards::CARDS, prelude::*};
 
 pub(crate) fn checkout(session: &Session, db: &Database, shop: &str, notice: &Notice) -> Page {
     let cancel_url = session.cancel_url.as_deref();
@@ -45,17 +45,26 @@ fn open(session: &Session, db: &Database, notice: &Notice) -> Markup {
     let url = checkout_url(db, &session.head.id);
     let total = session.total();
     let label = match session.mode {
+        Mode::Setup => "Save card".into(),
         _ if total == 0 => "Complete order".into(),
         Mode::Payment => format!("Pay {}", written(total, &session.currency)),
         Mode::Subscription => format!("Subscribe for {}", written(total, &session.currency)),
     };
+    let heading = match session.mode {
+        Mode::Setup => "Card",
+        Mode::Payment | Mode::Subscription => "Payment",
+    };
     html! {
         section class="pay" aria-labelledby="how" {
-            h2 id="how" { "Payment" }
+            h2 id="how" { (heading) }
             (alert(notice.pay.as_deref(), "pay-alert"))
             form method="post" action={ (url) "/pay" } {
                 (email(session, db, notice))
-                (test_card())
+                @if session.saves_card() {
+                    (card_field(session, notice))
+                } @else {
+                    (test_card())
+                }
                 @if session.options.terms {
                     (terms())
                 }
@@ -63,6 +72,24 @@ fn open(session: &Session, db: &Database, notice: &Notice) -> Markup {
                 @if total != 0 {
                     (other_outcomes(&url))
                 }
+            }
+        }
+    }
+}
+
+/// The choice of a test card, where the card is kept.
+fn card_field(session: &Session, notice: &Notice) -> Markup {
+    let chosen = notice.typed.card.as_deref();
+    html! {
+        div class="field" {
+            label for="card" { "Test card" }
+            select id="card" name="card" {
+                @for (number, bank) in CARDS {
+                    option value=(number) selected[chosen == Some(number)] { (number) ": " (bank.label()) }
+                }
+            }
+            @if session.mode == Mode::Setup {
+                p class="hint" { "What its bank does shows once it is charged." }
             }
         }
     }
@@ -131,8 +158,16 @@ fn two_buttons(
 /// A bank's page for 3-D Secure.
 fn challenged(session: &Session, db: &Database) -> Markup {
     let url = checkout_url(db, &session.head.id);
-    let total = written(session.total(), &session.currency);
-    let text = format!("The bank of this test card asks you to confirm that you pay {total}.");
+    let what = match session.mode {
+        Mode::Setup => "that this is your card".into(),
+        Mode::Payment | Mode::Subscription => {
+            format!(
+                "that you pay {}",
+                written(session.total(), &session.currency)
+            )
+        }
+    };
+    let text = format!("The bank of this test card asks you to confirm {what}.");
     let (yes, no) = (
         ("authenticate", "Yes, complete"),
         ("fail_authentication", "No, fail"),
@@ -178,6 +213,12 @@ fn complete(session: &Session, db: &Database, notice: &Notice) -> Markup {
             "!",
             "The payment failed",
             "The money did not come. Nothing was charged.",
+        ),
+        None if session.mode == Mode::Setup => (
+            "good",
+            "✓",
+            "Card saved",
+            "Thank you. The shop has been notified.",
         ),
         Some(LaterPayment::Settled) | None => (
             "good",

@@ -8,7 +8,9 @@ use crate::core::prelude::*;
 const PAGE_SIZE: usize = 50;
 
 pub(super) fn payments(visit: &PortalSession, db: &Database, url: &str) -> Markup {
-    let found = db.newest::<Charge>(|charge| charge.customer.as_ref() == Some(&visit.customer));
+    let found = db.newest::<Charge>(|charge| {
+        charge.is_paid() && charge.customer.as_ref() == Some(&visit.customer)
+    });
     html! {
         section aria-labelledby="paid" {
             h2 id="paid" { "Payments" }

@@ -253,3 +253,63 @@ async fn receipts_and_invoices_are_where_their_objects_say() {
     let answer = stage.http.get(nothing).send().await.unwrap();
     assert_eq!(answer.status(), 404);
 }
+
+#[tokio::test]
+async fn a_person_chooses_the_card_that_is_kept() {
+    let stage = Stage::new().await;
+    let form = "mode=setup&allowed_payment_method_types[0]=card&success_url=https://shop.example/ok\
+                &cancel_url=https://shop.example/no&customer_creation=always";
+    let (_, session) = stage.send("checkout/sessions", form).await;
+    let url = session["url"].as_str().unwrap();
+    let html = stage
+        .http
+        .get(url)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(html.contains("Save card") && html.contains("Nothing is charged now"));
+    assert!(html.contains("4242424242424242: works") && !html.contains("Or try another"));
+    let asks = "email=ann%40example.com&card=4000002760003184";
+    let answer = press(&stage, url, "pay", asks).await;
+    let here = url.strip_prefix(&stage.host.public_url()).unwrap();
+    assert_eq!(leads_to(&answer), (303, here), "its bank asks first");
+    let html = stage
+        .http
+        .get(url)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(html.contains("confirm that this is your card"));
+    let answer = press(&stage, url, "authenticate", "").await;
+    assert_eq!(leads_to(&answer), (303, "https://shop.example/ok"));
+    let html = stage
+        .http
+        .get(url)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(html.contains("Card saved"));
+    let page = stage.session(credits(), Promotion::None).await.url.unwrap();
+    let html = stage
+        .http
+        .get(page)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(
+        !html.contains("<select"),
+        "a card that is not kept is one of two"
+    );
+}

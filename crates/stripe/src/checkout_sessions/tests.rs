@@ -4,6 +4,7 @@ use domain::{
     Quantity,
     catalog::{Interval, Price, Product},
     id::{OrderId, OrderSerial, PriceId, ProjectId, WalletKey},
+    text::ExternalUserId,
 };
 use payments_port::OrderReference;
 
@@ -26,6 +27,7 @@ struct SessionRequest {
     customer: Option<CustomerId>,
     email: Option<Email>,
     discount: Discount,
+    save_card: bool,
     asks: CheckoutSettings,
 }
 
@@ -47,6 +49,7 @@ impl SessionRequest {
             success_url: "https://shop.example/ok?s={CHECKOUT_SESSION_ID}",
             cancel_url: "https://shop.example/no",
             locale: None,
+            save_card: self.save_card,
             asks: self.asks,
         };
         let tier = StripePriceId::new("price_pro").ok();
@@ -70,6 +73,7 @@ fn once(currency: &str, amount_cents: i64) -> SessionRequest {
         customer: None,
         email: None,
         discount: Discount::None,
+        save_card: false,
         asks: CheckoutSettings::NONE,
     }
 }
@@ -190,6 +194,57 @@ fn a_promotion_is_given_or_left_to_the_buyer_and_never_both() {
             assert_eq!(lines, expected);
         }
     }
+}
+
+#[test]
+fn a_card_is_kept_where_it_is_asked_for_and_can_be_charged_later() {
+    let saving = |asked: SessionRequest| {
+        let asked = SessionRequest {
+            save_card: true,
+            ..asked
+        };
+        let mut lines = lines(&asked.form());
+        lines.retain(|line| line.contains("payment_method") || line.contains("future_usage"));
+        lines
+    };
+    let kept = [
+        "allowed_payment_method_types[0]=card",
+        "payment_intent_data[setup_future_usage]=off_session",
+    ];
+    assert_eq!(saving(once("USD", 499)), kept);
+    assert!(saving(tier()).is_empty(), "a subscription keeps its own");
+}
+
+#[test]
+fn a_card_is_entered_without_a_payment() {
+    let (email, user) = (Email::new("a@b.example").ok(), ExternalUserId::new("ann"));
+    let user = user.unwrap();
+    let setup = |customer: Option<&str>| {
+        let request = CardSetupRequest {
+            project: ProjectId(1),
+            user: &user,
+            customer: customer.and_then(|id| CustomerId::new(id).ok()),
+            email: email.as_ref(),
+            return_url: "https://shop.example/account",
+            locale: Some("de"),
+        };
+        lines(&setup_form(&request))
+    };
+    let rest = [
+        "success_url=https://shop.example/account".to_owned(),
+        "cancel_url=https://shop.example/account".into(),
+        "locale=de".into(),
+        format!("metadata[scrip_project_id]={PROJECT}"),
+        "metadata[scrip_external_user_id]=ann".into(),
+    ];
+    let with = |middle: &[&str]| {
+        let first = ["mode=setup", "allowed_payment_method_types[0]=card"];
+        let first = first.iter().chain(middle).map(|&line| line.to_owned());
+        first.chain(rest.clone()).collect::<Vec<_>>()
+    };
+    let new = ["customer_creation=always", "customer_email=a@b.example"];
+    assert_eq!(setup(None), with(&new));
+    assert_eq!(setup(Some("cus_1")), with(&["customer=cus_1"]));
 }
 
 fn read(json: &str) -> Session {

@@ -230,6 +230,7 @@ async fn a_refusal_is_reported_without_the_secret_and_not_retried() {
             code: Some("resource_missing".into()),
             param: Some("customer".into()),
             message: "No such key: [secret key]".into(),
+            ..ErrorResponse::default()
         }
     );
     assert!(refusal.is_missing() && refusal.status != 401);
@@ -330,5 +331,56 @@ async fn a_missing_permission_is_named_until_its_question_is_answered_unless_it_
     for (path, missing) in [(["account"], 0), (["disputes"], 1), (["disputes"], 0)] {
         drop(client.get::<Value>(&path, &Form::new(), false).await);
         assert_eq!(client.missing_permissions().len(), missing, "{path:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_may_have_been_done_is_not_taken_for_undone() {
+    let refused = r#"{"error":{"type":"invalid_request_error","message":"No such key"}}"#;
+    let in_use = r#"{"error":{"type":"idempotency_error","code":"idempotency_key_in_use"}}"#;
+    let reused = r#"{"error":{"type":"idempotency_error","message":"Keys can only be used"}}"#;
+    for (answers, is_certain) in [
+        (vec![(401, refused)], true),
+        (vec![(429, "{}"), (401, refused)], true),
+        // The key was replaced while Stripe worked.
+        (vec![(500, "{}"), (401, refused)], false),
+        (vec![(409, in_use), (403, refused)], false),
+        // A first request under this name had another form.
+        (vec![(400, reused)], false),
+    ] {
+        let server = answers
+            .iter()
+            .fold(Server::default(), |server, (status, body)| {
+                server.will(*status, &[], body)
+            });
+        let (client, _) = noting(&format!("http://{}", server.start().await));
+        let key = Operation::new("top_up/ord_1").unwrap();
+        let path = ["payment_intents"];
+        let outcome = client.try_post::<Value>(&path, &Form::new(), &key).await;
+        let Err(failure) = outcome else {
+            panic!("it was refused")
+        };
+        let error = payments_port::Error::from(failure.cautious());
+        assert_eq!(error.nothing_was_done(), is_certain, "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_declined_payment_is_read_from_its_error() {
+    let declined = |intent: &str| {
+        format!(
+            r#"{{"error":{{"type":"card_error","code":"card_declined","decline_code":"lost_card",
+            "message":"Your card was declined.","payment_intent":{intent}}}}}"#
+        )
+    };
+    let intent = r#"{"id":"pi_1","object":"payment_intent","last_payment_error":{"code":"x"}}"#;
+    for (intent, id) in [(intent, Some("pi_1")), ("null", None), ("\"pi_1\"", None)] {
+        let server = Server::default().will(402, &[], &declined(intent));
+        let Err(Error::Refused(refusal)) = post(&server).await.result else {
+            panic!("it was refused")
+        };
+        assert_eq!(refusal.declined.decline_code.as_deref(), Some("lost_card"));
+        let read = refusal.payment_intent.map(|intent| intent.id.to_string());
+        assert_eq!(read.as_deref(), id);
     }
 }

@@ -109,6 +109,7 @@ impl Stripe {
             currency: None,
             billing,
             subscription: Some(state),
+            saved_card: None,
         })
     }
 }

@@ -12,13 +12,13 @@ use crate::{
 
 /// What a retry omits or replaces, because Stripe no longer has it or refuses an optional part.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Attempt {
+pub(super) struct SessionAttempt {
     /// Without the customer, who was deleted.
-    as_new: bool,
+    pub(super) as_new: bool,
     /// With a new Stripe price, because the old one or its product was archived or deleted.
     repriced: bool,
     /// Without the email, which only prefills a field.
-    without_email: bool,
+    pub(super) without_email: bool,
 }
 
 impl Stripe {
@@ -26,42 +26,27 @@ impl Stripe {
         &self,
         request: &CheckoutRequest<'_>,
     ) -> Result<CheckoutPage, Error> {
-        let mut attempt = Attempt::default();
+        let mut attempt = SessionAttempt::default();
         let outcome = loop {
             let outcome = self.try_session(request, attempt).await;
             let outcome = outcome.map_err(|error| anonymous(error, request.email));
-            let Err(Error::Refused(refusal)) = &outcome else {
-                break outcome;
-            };
-            let other = attempt.after(refusal);
-            if other == attempt {
-                break outcome;
+            match attempt.after(&outcome) {
+                Some(other) => attempt = other,
+                None => break outcome,
             }
-            let (code, param) = (refusal.code.as_deref(), refusal.param.as_deref());
-            tracing::warn!(
-                code,
-                param,
-                "The payment provider refused part of a checkout; trying without it"
-            );
-            attempt = other;
         };
         let has_code = matches!(request.discount, Discount::Code(_));
         let session = outcome.map_err(|error| match error {
             Error::Refused(refusal) if has_code => about_the_code(refusal).into(),
             other => other,
         })?;
-        Ok(CheckoutPage {
-            id: session.id,
-            url: session
-                .url
-                .ok_or_else(|| Error::garbage("a checkout session has no URL"))?,
-        })
+        session.page()
     }
 
     async fn try_session(
         &self,
         request: &CheckoutRequest<'_>,
-        attempt: Attempt,
+        attempt: SessionAttempt,
     ) -> Result<Session, Error> {
         let mut request = request.clone();
         request.customer = request.customer.filter(|_| !attempt.as_new);
@@ -94,9 +79,26 @@ impl Stripe {
     }
 }
 
-impl Attempt {
-    /// The next try after a refusal; unchanged if nothing would help.
-    fn after(mut self, refusal: &ErrorResponse) -> Self {
+impl SessionAttempt {
+    /// The next try after a refusal; `None` if nothing would help.
+    pub(super) fn after<T>(self, outcome: &Result<T, Error>) -> Option<Self> {
+        let Err(Error::Refused(refusal)) = outcome else {
+            return None;
+        };
+        let other = self.without_refused(refusal);
+        if other == self {
+            return None;
+        }
+        let (code, param) = (refusal.code.as_deref(), refusal.param.as_deref());
+        tracing::warn!(
+            code,
+            param,
+            "The payment provider refused part of a checkout; trying without it"
+        );
+        Some(other)
+    }
+
+    fn without_refused(mut self, refusal: &ErrorResponse) -> Self {
         let param = refusal.param.as_deref().unwrap_or_default();
         let is_about_email = refusal.code.as_deref() == Some("email_invalid")
             || param == "customer_email"
@@ -123,7 +125,7 @@ impl Attempt {
 }
 
 /// An error without the buyer's address, which Stripe repeats in its message, because errors are logged.
-fn anonymous(error: Error, email: Option<&Email>) -> Error {
+pub(super) fn anonymous(error: Error, email: Option<&Email>) -> Error {
     match (error, email) {
         (Error::Refused(mut refusal), Some(email)) => {
             refusal.message = refusal.message.replace(email.as_str(), "(the address)");
@@ -163,13 +165,14 @@ mod tests {
                 code: code.map(str::to_owned),
                 param: param.map(str::to_owned),
                 message: format!("Invalid email address: {}", email.as_str()),
+                ..ErrorResponse::default()
             };
             let error = anonymous(Error::Refused(Box::new(refusal)), Some(&email));
             assert!(!error.to_string().contains("example.com"), "{error}");
             let Error::Refused(refusal) = error else {
                 panic!("{error}")
             };
-            let other = Attempt::default().after(&refusal);
+            let other = SessionAttempt::default().without_refused(&refusal);
             assert!(other.without_email && !other.as_new);
         }
     }

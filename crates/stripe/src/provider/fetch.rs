@@ -22,6 +22,7 @@ use crate::{
     id::StripePriceId,
     invoices::{BillingReason, Invoice, InvoiceStatus},
     object::Expandable,
+    payment_intents::PaymentIntent,
     prices::StoredPrice,
     subscriptions::{Subscription, SubscriptionItem, SubscriptionStatus},
 };
@@ -53,6 +54,9 @@ impl Stripe {
     async fn session(&self, id: &CheckoutId, owners: &dyn Owners) -> Result<Vec<Report>, Error> {
         let placed = owners.order_of(&ObjectRef::Checkout(id.clone()))?;
         let session = self.client.read(id).await?;
+        if session.is_setup() {
+            return self.card_saved(&session).await;
+        }
         let Some(order) = placed.or_else(|| self.ours(&session.metadata)) else {
             return Ok(Vec::new());
         };
@@ -130,10 +134,17 @@ impl Stripe {
         let both = state.as_ref().zip(subscription.as_ref());
         let billing =
             both.and_then(|(state, subscription)| first_billing(state, subscription, invoice));
+        let mut saved_card = None;
         let (payment, receipt_url) = match (&session.payment_intent, invoice) {
-            (Some(intent), _) => {
-                let page = self.receipt_page(intent).await?;
-                (Some(intent.id().clone()), page)
+            (Some(reference), _) => {
+                let intent = readable(self.client.open(reference).await)?;
+                if let Some(intent) = &intent {
+                    saved_card = self.card_of(intent).await?;
+                }
+                (
+                    Some(reference.id().clone()),
+                    intent.as_ref().and_then(receipt_page),
+                )
             }
             (None, Some(invoice)) => self.paid_by(invoice).await?,
             (None, None) => (None, None),
@@ -161,6 +172,7 @@ impl Stripe {
             currency: session.currency.as_deref().and_then(Currency::new),
             billing,
             subscription: state,
+            saved_card,
         };
         Ok(vec![Report::Paid(Box::new(paid))])
     }
@@ -283,6 +295,7 @@ impl Stripe {
             currency: Currency::new(&invoice.currency),
             billing: first_billing(state, subscription, Some(invoice)),
             subscription: None,
+            saved_card: None,
         })
     }
 
@@ -409,21 +422,19 @@ impl Stripe {
             }
         };
         match intent {
-            Some(intent) => Ok((Some(intent.id().clone()), self.receipt_page(intent).await?)),
+            Some(reference) => {
+                let intent = readable(self.client.open(reference).await)?;
+                let page = intent.as_ref().and_then(receipt_page);
+                Ok((Some(reference.id().clone()), page))
+            }
             None => Ok((None, None)),
         }
     }
+}
 
-    async fn receipt_page(&self, intent: &Expandable<PaymentId>) -> Result<Option<PageUrl>, Error> {
-        let intent = readable(self.client.open(intent).await)?;
-        let latest = intent
-            .as_ref()
-            .and_then(|intent| intent.latest_charge.as_ref());
-        let charge = latest.and_then(Expandable::object);
-        Ok(page(
-            charge.and_then(|charge| charge.receipt_url.as_deref()),
-        ))
-    }
+fn receipt_page(intent: &PaymentIntent) -> Option<PageUrl> {
+    let charge = intent.latest_charge.as_ref().and_then(Expandable::object);
+    page(charge.and_then(|charge| charge.receipt_url.as_deref()))
 }
 
 /// The cycle of a subscription's first payment, dated before all others.
@@ -456,7 +467,7 @@ fn email(text: &str) -> Option<domain::text::Email> {
 }
 
 /// A page's URL, if it is valid.
-fn page(url: Option<&str>) -> Option<PageUrl> {
+pub(super) fn page(url: Option<&str>) -> Option<PageUrl> {
     url.and_then(|url| PageUrl::new(url).ok())
 }
 

@@ -3,6 +3,7 @@
 
 mod adopt;
 mod bills;
+mod cards;
 mod checkout;
 mod fetch;
 mod invoice_items;
@@ -19,15 +20,15 @@ use async_trait::async_trait;
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CardId, CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
     wallet::{ProviderKind, Receipt},
 };
 use payments_port::{
-    CheckoutPage, CheckoutRequest, ImportableSubscription, ListPage, ObjectIds, ObjectRef,
-    Operation, OrderReference, Owners, PaidOrder, PartPayment, PortalRequest, Provider,
-    ProviderCharge, ProviderEvent, ProviderList, ProviderListItem, RefundRequest, Report, Result,
-    Span, WebhookError,
+    CardCharge, CardOutcome, CardSetupRequest, CheckoutPage, CheckoutRequest,
+    ImportableSubscription, ListPage, ObjectIds, ObjectRef, Operation, OrderReference, Owners,
+    PaidOrder, PartPayment, PortalRequest, Provider, ProviderCharge, ProviderEvent, ProviderList,
+    ProviderListItem, RefundRequest, Report, Result, Span, WebhookError,
 };
 
 use crate::{
@@ -324,6 +325,33 @@ impl Provider for Stripe {
 
     async fn refund(&self, request: &RefundRequest) -> Result<()> {
         self.within_timeout(self.give_back(request)).await
+    }
+
+    async fn open_card_setup(&self, request: &CardSetupRequest<'_>) -> Result<CheckoutPage> {
+        self.within_timeout(self.card_setup(request)).await
+    }
+
+    async fn charge_card(&self, charge: &CardCharge) -> Result<CardOutcome> {
+        self.within_timeout(self.charge_once(charge)).await
+    }
+
+    async fn find_card_charge(
+        &self,
+        order: OrderId,
+        customer: &CustomerId,
+        operation: &Operation,
+        since: Timestamp,
+    ) -> Result<Option<CardOutcome>> {
+        self.within_timeout(self.found_charge(order, customer, operation, since))
+            .await
+    }
+
+    async fn cancel_card_charge(&self, payment: &PaymentId) -> Result<()> {
+        self.within_timeout(self.close_charge(payment)).await
+    }
+
+    async fn forget_card(&self, card: &CardId) -> Result<()> {
+        self.within_timeout(self.detach(card)).await
     }
 
     async fn cancel(

@@ -2,7 +2,8 @@
 
 use domain::{id::OrderId, wallet::Reversal};
 use payments_port::{
-    ObjectRef, Owners, PartPayment, PaymentReversal, PaymentTarget, RefundRequest, Report, Share,
+    CardOutcome, ObjectRef, Owners, PartPayment, PaymentReversal, PaymentTarget, RefundRequest,
+    Report, Share,
 };
 
 use super::{Stripe, bills::name_of, unique};
@@ -44,7 +45,7 @@ fn sum(one: Reversal, other: Reversal) -> Reversal {
 }
 
 impl Stripe {
-    /// A payment's current state: what was refunded of its charge, and what its disputes withhold or took, summed over
+    /// A payment's current state: whether a card on file paid it, what was refunded of its charge, and what its disputes withhold or took, summed over
     /// all payments of one invoice.
     pub(super) async fn money(
         &self,
@@ -62,16 +63,28 @@ impl Stripe {
             };
         }
         if let Some(order) = order {
+            let mut reports = Vec::new();
+            if intent.is_card_charge() {
+                let report = match self.outcome(order, intent.clone()).await {
+                    CardOutcome::Paid(paid) => Report::Paid(paid),
+                    CardOutcome::Processing(_) => Report::Processing(order),
+                    CardOutcome::Declined(decline, _) => Report::Declined(order, decline),
+                };
+                reports.push(report);
+                if !intent.is_paid() {
+                    return Ok(reports);
+                }
+            }
             let reversal = self.reversal(&intent, None).await?;
-            let report = reversal.map(|reversal| {
+            reports.extend(reversal.map(|reversal| {
                 Report::Reversed(PaymentReversal {
                     target: PaymentTarget::Order(order),
                     reversal,
                     parts: Vec::new(),
                     refunds: Vec::new(),
                 })
-            });
-            return Ok(report.into_iter().collect());
+            }));
+            return Ok(reports);
         }
         let Some(payment) = bills.first() else {
             return Ok(Vec::new());

@@ -18,6 +18,7 @@ mod freeze;
 mod key_view;
 mod keys;
 mod limits;
+mod mails;
 mod operations;
 mod orders;
 mod path;

@@ -14,7 +14,7 @@ use wire::{
     field::{BoundedInteger, FromText, NameText, Object, Text, line},
 };
 
-use super::{call::AdminCall, view};
+use super::{call::AdminCall, mails::UpdateMails, view};
 use crate::http::{
     etag::{IfMatch, tagged},
     patch::Field,
@@ -90,6 +90,10 @@ pub(super) struct Update {
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     terms_of_service: Field<bool>,
+    /// The mails that its customers get.
+    #[schema(value_type = Option<UpdateMails>, nullable = false)]
+    #[serde(default)]
+    mails: Field<Object<UpdateMails>>,
     /// Refunds of more cents than this need another person's yes on the dashboard; null: none do.
     #[schema(value_type = Option<Above>)]
     #[serde(default)]
@@ -261,6 +265,7 @@ fn provider(field: Field<Object<Provider>>) -> Result<Option<(ProviderChange, bo
 impl Update {
     fn read(self) -> Result<ProjectChange, Error> {
         let origins = self.allowed_origins.not_null("allowedOrigins")?;
+        let mails = self.mails.not_null("mails")?.map(|Object(mails)| mails);
         Ok(ProjectChange {
             name: self.name.not_null("name")?.map(line),
             mode: self.mode.not_null("mode")?,
@@ -283,6 +288,7 @@ impl Update {
                 invoices: self.invoices.not_null("invoices")?,
                 terms_of_service: self.terms_of_service.not_null("termsOfService")?,
             },
+            mails: mails.unwrap_or_default().read()?,
             approval_above_cents: above(self.approval_above_cents),
             approval_above_credits: above(self.approval_above_credits),
             archived: self.archived.not_null("archived")?,

@@ -1,7 +1,7 @@
 //! Projects as the administrator sees them.
 
 use accounts::Accounts;
-use api_types::admin::{CreationLimit, Project, Provider};
+use api_types::admin::{CreationLimit, MailTemplate, Mails, Project, Provider};
 use domain::catalog::{self, Account};
 use wire::view::{instant, word};
 
@@ -30,6 +30,7 @@ pub(super) fn project(
         collect_billing_address: project.checkout.collect_billing_address,
         invoices: project.checkout.invoices,
         terms_of_service: project.checkout.terms_of_service,
+        mails: mails(&project.mails),
         approval_above_cents: project.approval.above_cents,
         approval_above_credits: project.approval.above_credits,
         archived: project.archived,
@@ -40,6 +41,28 @@ pub(super) fn project(
             changing: provider.is_some_and(|provider| provider.epoch.leaving),
         }),
         created_at: instant(project.created_at).to_string(),
+    }
+}
+
+fn mails(mails: &catalog::MailSettings) -> Mails {
+    let template = |template: &catalog::MailTemplate| MailTemplate {
+        kind: word(template.kind),
+        locale: word(template.locale),
+        subject: template.subject.clone(),
+        text: template.text.clone(),
+        html: template.html.clone(),
+    };
+    Mails {
+        low_balance: mails.low_balance,
+        top_up_failed: mails.top_up_failed,
+        limit_reached: mails.limit_reached,
+        receipt: mails.receipt,
+        locale: word(mails.locale),
+        name: mails.name.clone(),
+        color: mails.color.clone(),
+        reply_to: mails.reply_to.as_ref().map(|to| to.as_str().to_owned()),
+        footer: mails.footer.clone(),
+        templates: mails.templates.iter().map(template).collect(),
     }
 }
 

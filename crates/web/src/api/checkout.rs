@@ -71,6 +71,9 @@ pub(super) struct Checkout {
     /// The language of the provider's page (BCP 47), or the nearest that it has; otherwise, and when
     /// left out, the language of the buyer's browser.
     locale: Option<LanguageText>,
+    /// Whether the page saves the card for later payments without the buyer, as an automatic top-up makes them. Only for a
+    /// user's wallet.
+    save_card: Option<bool>,
     /// For 24 hours a repeat with this key answers the same checkout. The header `Idempotency-Key` may stand in for
     /// it. Make it unguessable.
     idempotency_key: Option<KeyText>,
@@ -138,7 +141,19 @@ pub(super) async fn checkout(
             .map(|MetadataPairs(pairs)| pairs)
             .unwrap_or_default(),
         locale: request.locale.map(|Text(Language(locale))| locale),
+        save_card: request.save_card.unwrap_or(false),
     };
+    if new.save_card {
+        let user = new.wallet.as_ref().and_then(Address::user);
+        let recurs = key
+            .offered(&new.price)
+            .is_none_or(|(_, price)| price.interval != Interval::OneTime);
+        if user.is_none() || recurs {
+            let message =
+                "A card is saved with a one-time price for a user's wallet: send externalUserId.";
+            return Err(Error::invalid("saveCard", message));
+        }
+    }
     // The payment will make a wallet, which counts now.
     let counted = match new.wallet {
         None => CountedWallet::new(&app, &key, &context, Creation::Checkout)?,

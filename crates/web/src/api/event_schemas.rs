@@ -17,6 +17,12 @@ pub(super) fn describe(document: &mut Value) {
     schemas.insert("EventType".into(), types());
     let variants = EVENT_TYPES.map(|kind| (name(kind), of_type(kind, schemas)));
     schemas.extend(variants);
+    // Data of one type may be read as that of another.
+    if let Some(data) = schemas.get_mut("Data").and_then(Value::as_object_mut)
+        && let Some(kinds) = data.remove("oneOf")
+    {
+        data.insert("anyOf".into(), kinds);
+    }
     if let Some(event) = schemas.get_mut("Event").and_then(Value::as_object_mut) {
         event.extend(union());
         if let Some(fields) = event.get_mut("properties").and_then(Value::as_object_mut) {
@@ -109,6 +115,20 @@ fn data(kind: &str) -> (&'static str, &'static [&'static str]) {
         "wallet.owing" | "wallet.repaid" => ("WalletData", &["productId", "balance", "owed"]),
         "limit.alert" => ("WalletData", &["limit", "percent"]),
         "limit.reached" => ("WalletData", &["limit"]),
+        "top_up.succeeded" => (
+            "TopUpData",
+            &[
+                "orderId",
+                "amountCents",
+                "currency",
+                "productId",
+                "credits",
+                "balance",
+            ],
+        ),
+        "top_up.failed" => ("TopUpData", &["orderId", "reason", "retryable"]),
+        "top_up.suspended" => ("TopUpData", &["reason"]),
+        "top_up.action_required" => ("TopUpData", &["orderId", "url"]),
         "features.changed" => ("WalletData", &["added", "removed"]),
         kind if kind.starts_with("subscription.") => ("WalletData", &["subscription"]),
         _ => ("OrderData", &[]),

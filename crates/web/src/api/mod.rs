@@ -36,6 +36,7 @@ mod settle;
 mod state;
 mod stream;
 mod subscriptions;
+mod top_up;
 mod usage;
 mod webhooks;
 

@@ -1,9 +1,9 @@
 //! All operations of the API on one screen: routes and their descriptions.
 
 use api_types::{
-    CodeWallet, Credited, DebtState, Deducted, DrawnHold, Estimate, ExternalWallet, Forgiven,
-    FrozenWallet, Hold, Identity, Limits, Order, PlacedHold, RateCard, RateCards, Reversed,
-    Session, Subscription,
+    AutoTopUp, CodeWallet, Credited, DebtState, Deducted, DrawnHold, Estimate, ExternalWallet,
+    Forgiven, FrozenWallet, Hold, Identity, Limits, Order, PlacedHold, RateCard, RateCards,
+    Reversed, Session, Subscription,
 };
 use wire::{
     field::{ProductName, UserText},
@@ -156,6 +156,30 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// Of several that count the same, only the first of these counts. With `member`, what that member used where a
             /// limit is about each.
             GET "/wallets/external/limits" limits::read_external_limits: 200 "The limits in force" -> Limits,
+                errors: [WalletNotFound];
+            /// Change an external wallet
+            /// Where mails about it go. A user's wallet is created if there is none.
+            PATCH "/wallets/external" top_up::update_wallet(top_up::UpdateWallet): 200 "The wallet" -> ExternalWallet,
+                errors: [WalletNotFound];
+            /// Open a page to save a card
+            /// On the provider's page the buyer enters a card, which takes the place of one on file and may be charged without
+            /// the buyer, as the automatic top-up says.
+            POST "/wallets/external/payment-method" top_up::set_up_payment_method(top_up::SetUpPaymentMethod):
+                200 "The page" -> top_up::CardPage,
+                errors: [RedirectNotAllowed, ProjectArchived, WalletNotFound, ProviderNotConfigured, ProviderError];
+            /// Remove the card on file
+            /// The provider forgets it, too. An automatic top-up is suspended until another card is saved.
+            DELETE "/wallets/external/payment-method" top_up::remove_payment_method: 204 "Removed, now or before",
+                errors: [WalletNotFound, ProviderNotConfigured, ProviderError];
+            /// Set the automatic top-up
+            /// The card on file is charged when too little can be spent, at most `monthlyLimitCents` in a month and
+            /// `maxPerDay` times a day. A session that allows more than before needs a card that was saved in the last 30
+            /// minutes.
+            PUT "/wallets/external/auto-top-up" top_up::set_auto_top_up(top_up::SetAutoTopUp): 200 "As it is now" -> AutoTopUp,
+                errors: [ProjectArchived, WalletNotFound, PriceNotFound, PaymentMethodRequired, PaymentMethodConfirmationRequired];
+            /// Read the automatic top-up
+            /// With where it stands.
+            GET "/wallets/external/auto-top-up" top_up::read_auto_top_up: 200 "As it is now" -> AutoTopUp,
                 errors: [WalletNotFound];
             /// Deduct from an external wallet
             /// Applied once for each `idempotencyKey`: a repeat answers the current balance,

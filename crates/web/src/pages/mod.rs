@@ -3,3 +3,4 @@
 
 pub mod packages;
 pub mod result;
+pub mod unsubscribe;

@@ -12,10 +12,10 @@ use axum::{
 };
 use maud::{DOCTYPE, PreEscaped, html};
 
-const STYLE: &str = include_str!("result.css");
+pub(super) const STYLE: &str = include_str!("result.css");
 
 /// The page loads and runs nothing, sits in no frame, sends no referrer and is not cached.
-const HEADERS: [(HeaderName, HeaderValue); 5] = [
+pub(super) const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(

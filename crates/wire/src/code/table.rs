@@ -188,6 +188,14 @@ codes! {
         AlreadyOwned = CONFLICT "already_owned"
             "This wallet already owns everything that the price unlocks."
             do "show it as bought, or make the price `repeatable`" retry "no";
+        /// The wallet has no card on file.
+        PaymentMethodRequired = CONFLICT "payment_method_required"
+            "This wallet has no card on file."
+            do "send the buyer to the page of `POST /wallets/external/payment-method`" retry "yes, once a card is saved";
+        /// A session would have more charged than before, with a card that was entered more than 30 minutes ago.
+        PaymentMethodConfirmationRequired = CONFLICT "payment_method_confirmation_required"
+            "Enter the card again before more may be charged to it."
+            do "send the buyer to the page of `POST /wallets/external/payment-method`" retry "yes, once the card is saved again";
         /// A user's wallet has no code to replace.
         NoRecoveryCode = CONFLICT "no_recovery_code"
             "This wallet belongs to an external user and has no recovery code."

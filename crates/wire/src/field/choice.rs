@@ -2,6 +2,7 @@
 //! malformed JSON.
 
 use domain::{
+    catalog::{MailKind, MailLocale},
     history::Reason,
     limit::{LimitUnit, LimitWindow},
     rate_card::UsageFormat,
@@ -150,6 +151,24 @@ choice!(bool, "Switch":
 
 /// A boolean in a query.
 pub type SwitchText = Text<bool>;
+
+/// What a mail is about, as callers send it.
+pub type MailKindText = Text<MailKind>;
+/// The language of a mail, as callers send it.
+pub type MailLocaleText = Text<MailLocale>;
+
+choice!(MailKind, "MailKind":
+    "lowBalance" => MailKind::LowBalance,
+    "topUpFailed" => MailKind::TopUpFailed,
+    "actionRequired" => MailKind::ActionRequired,
+    "limitReached" => MailKind::LimitReached,
+    "receipt" => MailKind::Receipt,
+);
+choice!(MailLocale, "MailLocale":
+    "en" => MailLocale::En,
+    "de" => MailLocale::De,
+    "fr" => MailLocale::Fr,
+);
 
 /// What to do with such a cost, as callers send it.
 pub type OnShortfallText = Text<OnShortfall>;

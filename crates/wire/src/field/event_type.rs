@@ -1,6 +1,7 @@
 //! Types of events, and lists of them.
 
 use domain::project_event::{EventData, OrderEvent};
+use domain::top_up::Suspension;
 use domain::wallet::event::SubscriptionEvent;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
@@ -21,7 +22,7 @@ pub struct EventType(&'static str);
 pub struct EventTypes(pub Vec<EventType>);
 
 /// All types of events, in the order of the documentation.
-pub const EVENT_TYPES: [&str; 22] = [
+pub const EVENT_TYPES: [&str; 26] = [
     "order.paid",
     "order.failed",
     "order.expired",
@@ -44,6 +45,10 @@ pub const EVENT_TYPES: [&str; 22] = [
     "limit.alert",
     "limit.reached",
     "features.changed",
+    "top_up.succeeded",
+    "top_up.failed",
+    "top_up.suspended",
+    "top_up.action_required",
 ];
 
 impl EventType {
@@ -71,6 +76,10 @@ impl EventType {
             EventData::Unfrozen => "wallet.thawed",
             EventData::Limit(alert) if alert.percent.is_some() => "limit.alert",
             EventData::Limit(_) => "limit.reached",
+            EventData::TopUpSucceeded(_) => "top_up.succeeded",
+            EventData::TopUpFailed { .. } => "top_up.failed",
+            EventData::TopUpSuspended(Suspension::ActionRequired(_)) => "top_up.action_required",
+            EventData::TopUpSuspended(_) => "top_up.suspended",
             EventData::Features { .. } => "features.changed",
         })
     }

@@ -17,8 +17,9 @@ mod text;
 
 pub use choice::{
     Archived, ArchivedText, FeatureActionText, GroupByText, IntervalText, LimitUnitText,
-    ListFormat, ListFormatText, OnShortfallText, OrderStateText, PermissionText, ReasonText,
-    SwitchText, UsageFormatText, WalletSort, WalletSortText, WindowText,
+    ListFormat, ListFormatText, MailKindText, MailLocaleText, OnShortfallText, OrderStateText,
+    PermissionText, ReasonText, SwitchText, UsageFormatText, WalletSort, WalletSortText,
+    WindowText,
 };
 pub use digits::{Cents, CentsText, LimitText};
 pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};

@@ -3,12 +3,14 @@
 use actors::{EventRecord, Handle};
 use api_types::event::{
     BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
-    LimitData, OrderData, SubscriptionData, WalletData,
+    LimitData, OrderData, SubscriptionData, TopUpActionData, TopUpData, TopUpFailedData,
+    TopUpSuspendedData, WalletData,
 };
 use domain::{
     id::{OrderId, ProductId},
     project_event::{EventData as Happened, OrderEvent, OrderSnapshot, ProjectEvent},
     text::{Feature, FreezeReason},
+    top_up::Suspension,
     wallet::{self, event::SubscriptionEvent},
 };
 use serde::Serialize;
@@ -85,6 +87,10 @@ fn data(project_event: &ProjectEvent, by: (&Handle, bool)) -> EventData {
         external_user_id: external_user_id(),
         frozen_reason: reason.map(|it| it.as_str().to_owned()),
     };
+    let order_id = |serial| {
+        let wallet = project_event.key;
+        OrderId { serial, wallet }.to_string()
+    };
     let left = |product: ProductId, balance| BalanceData {
         wallet_id: wallet_id(),
         external_user_id: external_user_id(),
@@ -130,10 +136,7 @@ fn data(project_event: &ProjectEvent, by: (&Handle, bool)) -> EventData {
             balance: *balance,
             delta: *delta,
             reason: word(*reason),
-            order_id: order.map(|serial| {
-                let wallet = project_event.key;
-                OrderId { serial, wallet }.to_string()
-            }),
+            order_id: order.map(order_id),
         }),
         Happened::BalanceLow { product, balance } => {
             EventData::WalletBalanceLow(left(*product, *balance))
@@ -160,6 +163,41 @@ fn data(project_event: &ProjectEvent, by: (&Handle, bool)) -> EventData {
                 None => EventData::LimitReached(data),
             }
         }
+        Happened::TopUpSucceeded(facts) => EventData::TopUpSucceeded(TopUpData {
+            wallet_id: wallet_id(),
+            external_user_id: external_user_id(),
+            order_id: order_id(facts.serial),
+            amount_cents: facts.order.amount_cents,
+            currency: facts.order.terms.currency.to_string(),
+            product_id: facts.order.terms.fills.to_string(),
+            credits: facts.order.granted_credits,
+            balance: facts.balance,
+        }),
+        Happened::TopUpFailed {
+            order,
+            decline,
+            next_attempt_at,
+        } => EventData::TopUpFailed(TopUpFailedData {
+            wallet_id: wallet_id(),
+            external_user_id: external_user_id(),
+            order_id: order_id(*order),
+            reason: decline.code.to_string(),
+            retryable: next_attempt_at.is_some(),
+            next_attempt_at: next_attempt_at.map(instant),
+        }),
+        Happened::TopUpSuspended(Suspension::ActionRequired(page)) => {
+            EventData::TopUpActionRequired(TopUpActionData {
+                wallet_id: wallet_id(),
+                external_user_id: external_user_id(),
+                order_id: order_id(page.order),
+                url: page.url.as_str().to_owned(),
+            })
+        }
+        Happened::TopUpSuspended(reason) => EventData::TopUpSuspended(TopUpSuspendedData {
+            wallet_id: wallet_id(),
+            external_user_id: external_user_id(),
+            reason: reason.name().to_owned(),
+        }),
         Happened::Features {
             features,
             added,

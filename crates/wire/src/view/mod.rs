@@ -9,6 +9,7 @@ mod order;
 mod product;
 mod rate_card;
 mod spending;
+mod top_up;
 mod wallet;
 mod word;
 
@@ -26,5 +27,6 @@ pub use order::{Orders, PublicOrder, full_order, order};
 pub use product::{admin_price, admin_product, price, prices_covering, product};
 pub use rate_card::rate_card;
 pub use spending::{deducted, drawn_hold, hold, placed_hold};
+pub use top_up::auto_top_up;
 pub use wallet::{Wallet, external_wallet, frozen_wallet, holdings, open_invoice, subscription};
 pub use word::word;

@@ -14,7 +14,7 @@ use domain::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{instant, word};
+use super::{instant, top_up::payment_method, word};
 
 /// A bill of a subscription that waits for the buyer.
 pub fn open_invoice(open: &wallet::OpenInvoice) -> OpenInvoice {
@@ -96,6 +96,8 @@ pub fn external_wallet(
     ExternalWallet {
         wallet_id: view.id.to_string(),
         external_user_id: user.to_owned(),
+        payment_method: view.card.as_ref().map(payment_method),
+        email: view.email.as_ref().map(|email| email.as_str().to_owned()),
         holdings: holdings(view, project, kind),
     }
 }

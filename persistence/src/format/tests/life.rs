@@ -20,10 +20,14 @@ use domain::{
     },
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Member,
-        Meta, PaymentId, SubscriptionId,
+        CardId, CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId,
+        Member, Meta, PageUrl, PaymentId, SubscriptionId,
     },
     time::Period,
+    top_up::{
+        ActionPage, AttemptOutcome, CardBrand, CardDigits, Decline, DeclineCode, DeclineKind,
+        SavedCard, Suspension, TopUpAttempt, TopUpChange, TopUpConsent, TopUpRule, TopUpSize,
+    },
     wallet::{
         ArchivedOrder, Change, Charged, Created, DeductionReversed, Event, Instruction,
         InstructionRecord, InstructionStage, NamedSubscription, OrderKind, Owner, RefundPart,
@@ -140,6 +144,7 @@ impl Life {
         self.deduct("deduction", meta());
         self.deduct("another", None);
         self.limits();
+        self.top_up();
         self.grant("expiring", ProductId(2), Some(LATER));
         self.tell(Change::LotExpired {
             product: ProductId(2),
@@ -157,6 +162,59 @@ impl Life {
             rate: None,
             counted: None,
         });
+    }
+
+    /// A card, a rule, an attempt that failed; an address for mails.
+    fn top_up(&mut self) {
+        let order = OrderSerial(0x77);
+        let terms = terms(Interval::OneTime);
+        let attempt = TopUpAttempt {
+            number: 1,
+            order,
+            cents: 900,
+            card: CardId::new("pm_1").unwrap(),
+            customer: CustomerId::new("cus_1").unwrap(),
+            at: NOW,
+        };
+        let decline = Decline {
+            code: DeclineCode::new("insufficient_funds").unwrap(),
+            kind: DeclineKind::Retryable,
+        };
+        let page = ActionPage {
+            order,
+            url: PageUrl::new("https://pay.example/1").unwrap(),
+        };
+        for change in [
+            TopUpChange::CardSaved(SavedCard {
+                customer: CustomerId::new("cus_1").unwrap(),
+                id: CardId::new("pm_1").unwrap(),
+                brand: CardBrand::new("visa").unwrap(),
+                last4: CardDigits::new("4242").unwrap(),
+                exp_month: 12,
+                exp_year: 2031,
+                saved_at: NOW,
+            }),
+            TopUpChange::Set(Some(Box::new(TopUpRule {
+                terms,
+                threshold: 500,
+                size: TopUpSize::Target(900),
+                monthly_limit_cents: 5000,
+                max_per_day: 3,
+                consent: TopUpConsent {
+                    text: "é".into(),
+                    at: NOW,
+                },
+            }))),
+            TopUpChange::Waits(Some(LATER)),
+            TopUpChange::Begun(attempt),
+            TopUpChange::Ended(1, AttemptOutcome::Failed(decline)),
+            TopUpChange::Suspended(Suspension::ActionRequired(Box::new(page))),
+            TopUpChange::Resumed,
+            TopUpChange::Waits(Some(LATER)),
+        ] {
+            self.tell(Change::TopUp(Box::new(change)));
+        }
+        self.tell(Change::EmailSet(Email::new("jo@mail.example").ok()));
     }
 
     /// A limit, a deduction that counts and alerts, and a refusal; then none is left.
@@ -374,6 +432,7 @@ impl Life {
             expires_at: LATER,
             quantity: domain::Quantity::new(3).unwrap(),
             metadata: domain::metadata::Metadata::new([("job".into(), "é".into())].into()).unwrap(),
+            locale: None,
             names_code: false,
             rotations: 0,
         })));
@@ -396,8 +455,8 @@ impl Life {
             receipt: domain::wallet::Receipt {
                 provider: Some(domain::wallet::ProviderKind::Stripe),
                 livemode: true,
-                receipt_url: Some(domain::text::PageUrl::new("https://pay.example/r").unwrap()),
-                invoice_url: Some(domain::text::PageUrl::new("https://pay.example/i").unwrap()),
+                receipt_url: Some(PageUrl::new("https://pay.example/r").unwrap()),
+                invoice_url: Some(PageUrl::new("https://pay.example/i").unwrap()),
             },
         })));
     }
@@ -478,7 +537,7 @@ impl Life {
                 open_invoice: Some(Box::new(domain::wallet::OpenInvoice {
                     amount_cents: 900,
                     currency: domain::wallet::Currency::new("EUR").unwrap(),
-                    url: domain::text::PageUrl::new("https://pay.example/i").unwrap(),
+                    url: PageUrl::new("https://pay.example/i").unwrap(),
                     next_attempt_at: Some(LATER),
                 })),
                 collection_paused: true,
@@ -790,10 +849,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::OrderErased(_) => 34,
         Change::LimitsSet { .. } => 35,
         Change::LimitRefused(..) => 36,
+        Change::TopUp(_) => 37,
+        Change::EmailSet(_) => 38,
     }
 }
 
-pub(super) const CHANGES: u8 = 37;
+pub(super) const CHANGES: u8 = 39;
 
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
     match fact {

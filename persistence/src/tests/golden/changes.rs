@@ -17,10 +17,11 @@ use domain::{
     rate_card::{Attributes, Carried, Cost, Quantities, Rate, RateCardSlug, RateTable, RatedUse},
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Member,
-        Meta, PaymentId, SubscriptionId,
+        CardId, CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId,
+        Member, Meta, PaymentId, SubscriptionId,
     },
     time::Period,
+    top_up::{CardBrand, CardDigits, SavedCard, TopUpChange},
     wallet::{
         Change, Charged, Created, DeductionReversed, Instruction, InstructionRecord,
         InstructionStage, NamedSubscription, OrderKind, Owner, RefundPart, Reversal, Step,
@@ -42,6 +43,18 @@ const OTHER_HOLD: HoldId = HoldId {
     wallet: KEY,
 };
 const PROJECT: ProjectId = ProjectId(6);
+
+fn card() -> SavedCard {
+    SavedCard {
+        customer: CustomerId::new("cus_1").unwrap(),
+        id: CardId::new("pm_1").unwrap(),
+        brand: CardBrand::new("visa").unwrap(),
+        last4: CardDigits::new("4242").unwrap(),
+        exp_month: 12,
+        exp_year: 2031,
+        saved_at: NOW,
+    }
+}
 
 fn text(key: &str) -> IdempotencyKey {
     IdempotencyKey::new(key).unwrap()
@@ -308,6 +321,8 @@ fn credits() -> Vec<Change> {
             others: vec![limit()],
         },
         Change::LimitRefused(counted(), PRODUCT),
+        Change::TopUp(Box::new(TopUpChange::CardSaved(card()))),
+        Change::EmailSet(Email::new("jo@mail.example").ok()),
         Change::ReversedInAll {
             of: Taker::Deduction(6),
             credits: amount(5),
@@ -366,6 +381,7 @@ fn orders() -> Vec<Change> {
             expires_at: LATER,
             quantity: domain::Quantity::new(3).unwrap(),
             metadata: domain::metadata::Metadata::new([("job".into(), "é".into())].into()).unwrap(),
+            locale: None,
             names_code: false,
             rotations: 0,
         }))
@@ -578,11 +594,13 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::OrderErased(_) => NAMES[34],
         Change::LimitsSet { .. } => NAMES[35],
         Change::LimitRefused(..) => NAMES[36],
+        Change::TopUp(_) => NAMES[37],
+        Change::EmailSet(_) => NAMES[38],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 37] = [
+pub(super) const NAMES: [&str; 39] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -620,4 +638,6 @@ pub(super) const NAMES: [&str; 37] = [
     "OrderErased",
     "LimitsSet",
     "LimitRefused",
+    "TopUp",
+    "EmailSet",
 ];

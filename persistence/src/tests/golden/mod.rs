@@ -17,6 +17,7 @@ use domain::{
     project_event::{EventData, OrderEvent, OrderSnapshot, ProjectEvent, SubscriptionSnapshot},
     text::{ExternalUserId, Feature, FreezeReason},
     time::Period,
+    top_up::{Decline, DeclineCode, DeclineKind, Suspension},
     wallet::{ArchivedOrder, Change, Event, SubscriptionStatus, Wallet, event::SubscriptionEvent},
 };
 
@@ -212,6 +213,15 @@ fn project_events() -> Vec<ProjectEvent> {
             reason: FreezeReason::new("a stolen card").ok(),
         },
         EventData::Unfrozen,
+        EventData::TopUpFailed {
+            order: OrderSerial(9),
+            decline: Decline {
+                code: DeclineCode::new("insufficient_funds").unwrap(),
+                kind: DeclineKind::Retryable,
+            },
+            next_attempt_at: Some(LATER),
+        },
+        EventData::TopUpSuspended(Suspension::PriceChanged),
         EventData::Features {
             features: Some(vec![Feature::new("export").unwrap()]),
             added: vec![Feature::new("export").unwrap()],

@@ -44,6 +44,8 @@ fn project_called(name: &str) -> admin::Project {
         "walletCreationLimitPerIp": null, "freeGrantsForCodeWallets": true,
         "subscriptionGraceDays": 7, "automaticTax": false, "collectTaxIds": false,
         "collectBillingAddress": false, "invoices": false, "termsOfService": false, "archived": false,
+        "mails": {"lowBalance": false, "topUpFailed": false, "limitReached": false, "receipt": true, "locale": "en",
+            "templates": []},
         "createdAt": "",
     }))
     .unwrap()

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Optional
 
 from .._call import Call, given, new_key
-from .._read import instant_text, rows
+from .._read import instant_text, read, rows
 from .._types import Ability, LedgerReason, NewLimit, Page, camel
 from .._wallets import code_header, named, session_refusal, wallet_path
 from ..errors import ScripError
@@ -33,6 +33,19 @@ class AsyncWallets(AsyncCalls):
         """A user's wallet, made if there is none."""
         body = {"externalUserId": external_user_id}
         return await self._post("/wallets/external", ExternalWallet, body, repeatable=True)
+
+    async def update_wallet(self, external_user_id: str, *, email: Optional[str]) -> ExternalWallet:
+        """Says where mails about a user's wallet go; None: nowhere."""
+        body = {"externalUserId": external_user_id, "email": email}
+        return await self._do(
+            Call(
+                "PATCH",
+                "/wallets/external",
+                lambda answer: read(ExternalWallet, answer.body),
+                body=body,
+                repeatable=True,
+            )
+        )
 
     async def create_wallet(self) -> Wallet:
         """Creates a wallet that belongs to anyone who has its code."""

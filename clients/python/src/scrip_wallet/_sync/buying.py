@@ -1,20 +1,20 @@
 # Made by generate.py from _async/buying.py: do not change it by hand.
-"""Checkouts, orders, refunds and subscriptions."""
+"""Checkouts, orders, refunds, subscriptions, cards on file and automatic top-up."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Optional
 
 from .._call import Answer, Call, given, new_key, segment
-from .._read import instant_text
+from .._read import instant_text, read
 from .._types import Page
 from .._wallets import named, wallet_path
-from ..models import Checkout, Order, Subscription
+from ..models import AutoTopUp, Checkout, Order, Subscription
 from .calls import Calls
 
 
 class Buying(Calls):
-    """Checkouts, orders, refunds and subscriptions."""
+    """Checkouts, orders, refunds, subscriptions, cards on file and automatic top-up."""
 
     def checkout(
         self,
@@ -30,10 +30,11 @@ class Buying(Calls):
         locale: Optional[str] = None,
         allow_promotion_codes: Optional[bool] = None,
         discount_code: Optional[str] = None,
+        save_card: Optional[bool] = None,
         idempotency_key: Optional[str] = None,
     ) -> Checkout:
         """Opens a checkout. Where to send the buyer is in `url`. A key of yours opens one checkout, however often
-        it is asked for within a day.
+        it is asked for within a day. With `save_card` a user's card is kept for payments without them.
         """
         key = idempotency_key or new_key()
         body = given(
@@ -48,6 +49,7 @@ class Buying(Calls):
             locale=locale,
             allowPromotionCodes=allow_promotion_codes,
             discountCode=discount_code,
+            saveCard=save_card,
             idempotencyKey=key,
         )
         return self._post("/checkout", Checkout, body, key=key)
@@ -167,3 +169,70 @@ class Buying(Calls):
         if code is not None:
             return self._do(Call("GET", f"{path}/portal", url, query=body, headers=headers, repeatable=True))
         return self._do(Call("POST", f"{path}/portal", url, body=body, repeatable=True))
+
+    def set_up_payment_method(
+        self, *, external_user_id: str, return_url: str, locale: Optional[str] = None
+    ) -> str:
+        """The address of the provider's page where a user enters a card that may be charged without them."""
+        body = given(externalUserId=external_user_id, returnUrl=return_url, locale=locale)
+        return self._do(
+            Call(
+                "POST",
+                "/wallets/external/payment-method",
+                lambda answer: str(named(answer, "url", str)),
+                body=body,
+                repeatable=True,
+            )
+        )
+
+    def remove_payment_method(self, *, external_user_id: str) -> None:
+        """Forgets a user's card, at the provider too. Automatic top-up stops with it."""
+        query = {"externalUserId": external_user_id}
+        self._do(
+            Call("DELETE", "/wallets/external/payment-method", lambda answer: None, query=query, repeatable=True)
+        )
+
+    def read_auto_top_up(self, *, external_user_id: str) -> AutoTopUp:
+        """What is bought when a user's credits run low, and how that goes."""
+        return self._get("/wallets/external/auto-top-up", AutoTopUp, {"externalUserId": external_user_id})
+
+    def set_auto_top_up(
+        self,
+        *,
+        external_user_id: str,
+        enabled: bool,
+        price_id: Optional[str] = None,
+        threshold: Optional[int] = None,
+        target: Optional[int] = None,
+        quantity: Optional[int] = None,
+        monthly_limit_cents: Optional[int] = None,
+        max_per_day: Optional[int] = None,
+        consent: Optional[str] = None,
+        charge_now: Optional[bool] = None,
+    ) -> AutoTopUp:
+        """Has credits bought with a user's card once fewer than `threshold` can be spent, or no more: that needs
+        nothing but `enabled=False`. `quantity` of the price are bought, or as many as reach `target`; for at most
+        `monthly_limit_cents` in a calendar month of UTC. `consent` are the words that the buyer agreed to, as they saw
+        them. `charge_now` charges at once where there are already fewer credits.
+        """
+        body = given(
+            externalUserId=external_user_id,
+            enabled=enabled,
+            priceId=price_id,
+            threshold=threshold,
+            target=target,
+            quantity=quantity,
+            monthlyLimitCents=monthly_limit_cents,
+            maxPerDay=max_per_day,
+            consent=None if consent is None else {"text": consent},
+            chargeNow=charge_now,
+        )
+        return self._do(
+            Call(
+                "PUT",
+                "/wallets/external/auto-top-up",
+                lambda answer: read(AutoTopUp, answer.body),
+                body=body,
+                repeatable=True,
+            )
+        )

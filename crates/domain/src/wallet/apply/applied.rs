@@ -7,6 +7,7 @@ use crate::{
     limit::LimitAlert,
     text::{Feature, SubscriptionId},
     time::Timestamp,
+    top_up::{AttemptOutcome, Decline, Suspension, TopUpChange, TopUpPlace},
     wallet::state::{
         Wallet,
         account::Account,
@@ -35,6 +36,28 @@ pub struct Applied {
     pub limit_alerts: Vec<LimitAlert>,
     /// Whether the wallet was frozen or unfrozen, or the reason changed.
     pub is_freeze: bool,
+    /// What happened to its automatic top-up, and when somebody had to look at it before.
+    pub top_up: Option<Box<TopUpApplied>>,
+}
+
+/// What an event did to a wallet's automatic top-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopUpApplied {
+    /// The change, if it is reported to others.
+    pub event: Option<TopUpEvent>,
+    /// Its place in lists before.
+    pub before: TopUpPlace,
+}
+
+/// What project events tell of an automatic top-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TopUpEvent {
+    /// An attempt was paid by this order.
+    Succeeded(OrderSerial),
+    /// The attempt with this order failed.
+    Failed(OrderSerial, Decline),
+    /// It was suspended.
+    Suspended(Suspension),
 }
 
 /// An account's credits at one moment; none of an account that is missing.
@@ -71,6 +94,7 @@ impl Applied {
                 Some(counted) => counted.alerts.clone(),
                 None => Vec::new(),
             },
+            top_up: top_up(wallet, change),
             is_freeze: matches!(change, Change::Frozen { .. } | Change::Unfrozen),
         }
     }
@@ -123,6 +147,31 @@ fn product(wallet: &Wallet, change: &Change) -> Option<ProductId> {
         Change::OrderReversed { order, .. } => fills(*order),
         _ => None,
     }
+}
+
+fn top_up(wallet: &Wallet, change: &Change) -> Option<Box<TopUpApplied>> {
+    // A refund ends what a needed attempt waits for.
+    let (Change::TopUp(_) | Change::OrderReversed { .. }) = change else {
+        return None;
+    };
+    let open = wallet.top_up().and_then(|top_up| top_up.open.as_ref());
+    let event = match change {
+        Change::TopUp(change) => match &**change {
+            TopUpChange::Ended(_, AttemptOutcome::Succeeded) => {
+                open.map(|open| TopUpEvent::Succeeded(open.order))
+            }
+            TopUpChange::Ended(_, AttemptOutcome::Failed(decline)) => {
+                open.map(|open| TopUpEvent::Failed(open.order, decline.clone()))
+            }
+            TopUpChange::Suspended(reason) => Some(TopUpEvent::Suspended(reason.clone())),
+            _ => None,
+        },
+        _ => None,
+    };
+    Some(Box::new(TopUpApplied {
+        event,
+        before: wallet.top_up_place(),
+    }))
 }
 
 const fn may_unlock(change: &Change) -> bool {

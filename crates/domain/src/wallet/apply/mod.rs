@@ -6,8 +6,9 @@ mod debt;
 mod holds;
 mod limits;
 mod orders;
+mod top_up;
 
-pub use applied::{AccountCredits, Applied};
+pub use applied::{AccountCredits, Applied, TopUpEvent};
 
 use crate::{
     history::{Entry, HoldRate, HoldStatus, Reason, Record, RecordContent},
@@ -72,6 +73,7 @@ impl Wallet {
             due_at: DueAt(Timestamp::NEVER),
             limits: None,
             commerce: None,
+            top_up: None,
         }
     }
 
@@ -88,6 +90,7 @@ impl Wallet {
             self.count_used(fact)?;
             self.records = self.records.checked_add(1).ok_or(TOO_MANY)?;
         }
+        self.observe_top_up();
         self.touched_at = self.touched_at.max(at);
         if is_use {
             self.used_at = self.used_at.max(at);
@@ -274,6 +277,11 @@ impl Wallet {
                 self.count(Some(refused), product, Use::default(), at);
                 Ok(None)
             }
+            Change::TopUp(change) => self.top_up_changed(at, *change).map(|()| None),
+            Change::EmailSet(email) => {
+                self.commerce_mut().email = email;
+                Ok(None)
+            }
             Change::FeatureGranted { feature } => {
                 self.features.insert(feature);
                 Ok(None)
@@ -291,10 +299,7 @@ impl Wallet {
                 self.frozen = None;
                 Ok(None)
             }
-            Change::SessionsRevoked => {
-                self.end_sessions()?;
-                Ok(None)
-            }
+            Change::SessionsRevoked => self.end_sessions().map(|()| None),
             Change::OrderPlaced(placed) => self.order_placed(at, *placed),
             Change::OrderPaid(paid) => self.order_paid(at, *paid),
             Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
@@ -307,7 +312,7 @@ impl Wallet {
                 order,
                 reversal,
                 credits,
-            } => self.order_reversed(order, reversal, credits),
+            } => self.order_reversed(at, order, reversal, credits),
             Change::SubscriptionChanged(changed) => {
                 self.subscription_changed(changed.subscription);
                 Ok(None)
@@ -320,10 +325,7 @@ impl Wallet {
                 ends_at,
             } => self.cycle_ended(&subscription, ends_at),
             Change::OrderArchived { order } => self.order_archived(order).map(Some),
-            Change::OrderRecalled(recalled) => {
-                self.order_recalled(*recalled)?;
-                Ok(None)
-            }
+            Change::OrderRecalled(recalled) => self.order_recalled(*recalled).map(|()| None),
             Change::Instructed(instructed) => self.instruction_moved(at, *instructed).map(Some),
         }
     }

@@ -3,7 +3,7 @@
 use super::TOO_MANY;
 use crate::{
     history::{Entry, Reason, RecordContent},
-    id::{OrderSerial, ProductId},
+    id::{OrderSerial, ProductId, WalletKey},
     metadata::Metadata,
     text::SubscriptionId,
     time::Timestamp,
@@ -15,7 +15,7 @@ use crate::{
         event::{OrderPaid, OrderPlaced},
         instruction::{Instruction, InstructionRecord, InstructionStage},
         lots::CycleTag,
-        order::{ArchivedOrder, Order, OrderStatus, Receipt, Reversal, Stage},
+        order::{ArchivedOrder, Order, OrderKind, OrderStatus, Receipt, Reversal, Stage},
         subscription::{Subscription, SubscriptionOver},
     },
 };
@@ -63,6 +63,7 @@ impl Wallet {
             credits_end: Timestamp::NEVER,
             stage: Stage::Pending,
             on_its_way: false,
+            decline: None,
             lot: None,
             cycle: 0,
             names_code: placed.names_code,
@@ -72,6 +73,7 @@ impl Wallet {
             return Err(Corrupt("an order is placed twice"));
         }
         commerce.pending.insert((placed.expires_at, placed.order));
+        commerce.locale = placed.locale.or(commerce.locale);
         self.due_at.0 = self.due_at.0.min(placed.expires_at);
         Ok(None)
     }
@@ -95,6 +97,7 @@ impl Wallet {
         order.stage = Stage::Paid;
         order.paid_at = Some(at);
         order.amount_cents = paid.amount_cents;
+        let email = paid.email.clone();
         order.email = paid.email;
         order.payment = paid.payment;
         order.invoice = paid.invoice;
@@ -115,6 +118,7 @@ impl Wallet {
         let commerce = self.commerce_mut();
         if is_of_present_code {
             commerce.customer = paid.customer.or(commerce.customer.take());
+            commerce.buyer = email.or(commerce.buyer.take());
         }
         commerce.remove_pending(paid.order);
         self.refresh_due();
@@ -156,13 +160,18 @@ impl Wallet {
         serial: OrderSerial,
     ) -> Result<Option<RecordContent>, Corrupt> {
         let order = self.order_mut(serial)?;
-        order.email = None;
+        let erased = order.email.take();
         order.metadata = Metadata::default();
+        let commerce = self.commerce_mut();
+        commerce
+            .buyer
+            .take_if(|buyer| Some(&*buyer) == erased.as_ref());
         Ok(None)
     }
 
     pub(super) fn order_reversed(
         &mut self,
+        at: Timestamp,
         serial: OrderSerial,
         reversal: Reversal,
         credits: i64,
@@ -177,13 +186,30 @@ impl Wallet {
             };
         };
         order.pending_refunds = order.unseen(reversal);
+        let is_refunded_top_up = order.kind == OrderKind::TopUp
+            && reversal.refunded_cents > order.reversal.refunded_cents;
         order.reversal = reversal;
         let reversed = order.status() == OrderStatus::Refunded;
         let subscriptions = commerce.subscriptions.iter_mut();
         subscriptions.for_each(|existing| existing.mark_reversed(serial, reversed));
+        let moved = self.credits_reversed(&key, serial, credits)?;
+        if is_refunded_top_up {
+            self.top_up_refunded(at);
+        }
+        Ok(moved)
+    }
+
+    /// Moves the credits that a reversal takes or gives back.
+    fn credits_reversed(
+        &mut self,
+        key: &WalletKey,
+        serial: OrderSerial,
+        credits: i64,
+    ) -> Result<Option<RecordContent>, Corrupt> {
         if credits == 0 {
             return Ok(None);
         }
+        let order = self.order_mut(serial)?;
         let reclaimed = order.reclaimed_credits.saturating_sub(credits);
         if !(0..=order.granted_credits).contains(&reclaimed) {
             return Err(Corrupt("a refund exceeds its order's credits"));
@@ -192,7 +218,7 @@ impl Wallet {
         let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
         let bought = LotOrigin {
             order: serial,
-            cycle: order.cycle_tag(&key),
+            cycle: order.cycle_tag(key),
             price: order.lot_price(),
         };
         let account = self.account_mut(product);

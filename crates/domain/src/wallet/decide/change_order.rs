@@ -7,6 +7,7 @@ use crate::{
     Rejection,
     id::OrderSerial,
     time::Timestamp,
+    top_up::ChargeFailure,
     wallet::state::{
         Wallet,
         archive::Archive,
@@ -16,12 +17,14 @@ use crate::{
 };
 
 /// What is reported of an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderReport {
     /// The buyer is done and the payment is processing: a pending or expired order notes it.
     Processing,
     /// The payment failed: a pending order fails, an expired one is no longer processing, any other stays as it is.
     Failed,
+    /// The card on file was charged for it, and that brought nothing.
+    ChargeFailed(ChargeFailure),
     /// The provider's checkout session ended: a pending order expires.
     Expired,
     /// Its email address and metadata are to be erased.
@@ -41,11 +44,21 @@ impl Wallet {
     ) -> Result<Vec<Event>, Rejection> {
         let existing = self.any_order(order, archived);
         let existing = existing.ok_or(Rejection::OrderNotFound)?;
-        let Some(change) = self.order_change(order, existing, report) else {
-            return Ok(Vec::new());
+        let failure = match &report {
+            OrderReport::ChargeFailed(failure) => Some(failure.clone()),
+            OrderReport::Failed => Some(ChargeFailure::canceled()),
+            _ => None,
         };
+        let change = self.order_change(order, existing, &report);
+        let attempt = failure.and_then(|failure| self.failed_attempt(order, failure));
+        if change.is_none() && attempt.is_none() {
+            return Ok(Vec::new());
+        }
         let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
-        decision.push(change);
+        let attempt = attempt.into_iter().flatten();
+        for change in change.into_iter().chain(attempt) {
+            decision.push(change);
+        }
         Ok(decision.finish())
     }
 
@@ -53,7 +66,7 @@ impl Wallet {
         &self,
         order: OrderSerial,
         existing: &Order,
-        report: OrderReport,
+        report: &OrderReport,
     ) -> Option<Change> {
         let project = self.project;
         let processing = |on_its_way: bool| {
@@ -78,8 +91,13 @@ impl Wallet {
             }))),
             (_, Stage::Paid | Stage::Failed) => None,
             (OrderReport::Processing, Stage::Pending | Stage::Expired) => processing(true),
-            (OrderReport::Failed | OrderReport::Expired, Stage::Expired) => processing(false),
-            (OrderReport::Failed, Stage::Pending) => Some(Change::OrderFailed(closed)),
+            (
+                OrderReport::Failed | OrderReport::ChargeFailed(_) | OrderReport::Expired,
+                Stage::Expired,
+            ) => processing(false),
+            (OrderReport::Failed | OrderReport::ChargeFailed(_), Stage::Pending) => {
+                Some(Change::OrderFailed(closed))
+            }
             (OrderReport::Expired, Stage::Pending) => Some(Change::OrderExpired(closed)),
         }
     }

@@ -5,7 +5,13 @@ use super::{change_order::OrderReport, decision::DecisionBuilder};
 use crate::{
     Rejection,
     time::Timestamp,
-    wallet::state::{Wallet, archive::Archive, event::Event, order::Stage},
+    top_up::ChargeFailure,
+    wallet::state::{
+        Wallet,
+        archive::Archive,
+        event::Event,
+        order::{OrderKind, Stage},
+    },
 };
 
 impl Wallet {
@@ -17,8 +23,12 @@ impl Wallet {
         let mut orders = self.orders();
         let pending = orders.find(|(_, order)| order.stage == Stage::Pending);
         let events = match (pending, self.subscriptions().next()) {
-            (Some((order, _)), _) => {
-                self.change_order(order, OrderReport::Expired, Archive::default(), now)?
+            (Some((order, pending)), _) => {
+                let report = match pending.kind {
+                    OrderKind::TopUp => OrderReport::ChargeFailed(ChargeFailure::NeverCharged),
+                    _ => OrderReport::Expired,
+                };
+                self.change_order(order, report, Archive::default(), now)?
             }
             (None, Some(open)) => {
                 let archive = Archive::default();
@@ -26,7 +36,14 @@ impl Wallet {
                 decision.end_subscription(open.clone());
                 decision.finish()
             }
-            (None, None) => Vec::new(),
+            // The card is the former provider's.
+            (None, None) => {
+                let mut decision = DecisionBuilder::on(self, None, None, Archive::default(), now);
+                self.remove_card()
+                    .into_iter()
+                    .for_each(|change| decision.push(change));
+                decision.finish()
+            }
         };
         Ok(Some(events).filter(|events| !events.is_empty()))
     }

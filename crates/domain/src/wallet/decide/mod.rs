@@ -31,6 +31,7 @@ pub mod settle;
 pub mod shortfall;
 pub(in crate::wallet) mod subscription_instruction;
 pub mod switch;
+pub mod top_up;
 pub mod update_subscription;
 mod work_cost;
 

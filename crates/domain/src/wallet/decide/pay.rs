@@ -103,6 +103,7 @@ impl Wallet {
             billing.as_ref(),
             CycleGrant { credits, ends },
         );
+        decision.settle_top_up(order);
         let subscription = id.and_then(|id| self.subscription(id));
         if let Some(unpaid) = subscription.filter(|it| late && !it.is_paid()) {
             let subscription_event = Some(SubscriptionEvent::Canceled);

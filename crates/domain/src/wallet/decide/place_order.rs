@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::decision::DecisionBuilder;
 use crate::{
     Quantity, Rejection,
+    catalog::MailLocale,
     id::OrderSerial,
     metadata::Metadata,
     terms::Terms,
@@ -20,6 +21,8 @@ use crate::{
 
 /// How long an order stays pending.
 pub const PENDING_SECONDS: i64 = 86_400;
+/// How long an order of an automatic top-up stays pending: payments that take days end by themselves.
+const TOP_UP_PENDING_SECONDS: i64 = 30 * PENDING_SECONDS;
 /// The most pending orders of one wallet, because each is kept with it.
 pub const MAX_PENDING: usize = 100;
 
@@ -37,6 +40,8 @@ pub struct PlaceOrder {
     pub checkout: Option<CheckoutId>,
     /// The buyer's email address, if it is known.
     pub email: Option<Email>,
+    /// The buyer's language, if it is known and there are mails in it.
+    pub locale: Option<MailLocale>,
     /// Whether the checkout was opened with the wallet's code.
     pub names_code: bool,
 }
@@ -50,6 +55,7 @@ impl PlaceOrder {
             metadata: Metadata::default(),
             checkout: None,
             email: None,
+            locale: None,
             names_code: false,
         }
     }
@@ -141,9 +147,14 @@ impl DecisionBuilder {
             metadata,
             checkout,
             email,
+            locale,
             names_code,
         } = command;
-        let expires_at = self.now.plus_seconds(PENDING_SECONDS);
+        let seconds = match kind {
+            OrderKind::TopUp => TOP_UP_PENDING_SECONDS,
+            _ => PENDING_SECONDS,
+        };
+        let expires_at = self.now.plus_seconds(seconds);
         self.push(Change::OrderPlaced(Box::new(OrderPlaced {
             order,
             project: self.wallet.project,
@@ -153,6 +164,7 @@ impl DecisionBuilder {
             metadata,
             checkout,
             email,
+            locale,
             expires_at,
             names_code,
             rotations,

@@ -5,7 +5,9 @@ use super::decision::DecisionBuilder;
 use crate::{
     Rejection,
     id::OrderSerial,
+    project_event::OrderEvent,
     time::Timestamp,
+    top_up::Suspension,
     wallet::state::{
         Wallet,
         archive::Archive,
@@ -46,6 +48,11 @@ impl Wallet {
             reversal,
             credits,
         });
+        let opened = OrderEvent::of_dispute(former, reversal.dispute);
+        let withheld = previous.map_or(0, |previous| previous.disputed_cents);
+        if opened == Some(OrderEvent::Disputed) || reversal.disputed_cents > withheld {
+            decision.suspend_top_up(order, Suspension::Disputed);
+        }
         Ok(decision.finish())
     }
 

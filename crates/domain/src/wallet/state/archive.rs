@@ -55,6 +55,9 @@ impl Commerce {
         let unlocked = features.filter_map(|feature| self.unlocked.get_key_value(feature));
         Self {
             customer: self.customer.clone(),
+            email: self.email.clone(),
+            buyer: self.buyer.clone(),
+            locale: self.locale,
             orders: order
                 .map(|(&serial, order)| (serial, order.clone()))
                 .into_iter()
@@ -157,6 +160,7 @@ impl Wallet {
             due_at: self.due_at,
             limits: None,
             commerce: commerce.map(|commerce| Box::new(commerce.sketch(serial, former))),
+            top_up: self.top_up.clone(),
         }
     }
 }

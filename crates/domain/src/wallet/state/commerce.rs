@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     Rejection,
+    catalog::MailLocale,
     id::{OrderSerial, ProductId, PublicSubscriptionId},
-    text::{CustomerId, Feature, SubscriptionId},
+    text::{CustomerId, Email, Feature, SubscriptionId},
     time::Timestamp,
 };
 
@@ -24,6 +25,12 @@ pub(in crate::wallet) const MAX_UNKNOWN_ORDERS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(in crate::wallet) struct Commerce {
     pub(in crate::wallet) customer: Option<CustomerId>,
+    /// The address that the wallet's mails go to, where one was set.
+    pub(in crate::wallet) email: Option<Email>,
+    /// The last buyer's address.
+    pub(in crate::wallet) buyer: Option<Email>,
+    /// The last buyer's language.
+    pub(in crate::wallet) locale: Option<MailLocale>,
     /// Pending orders; one that is completed or recalled is archived by the same decision.
     pub(in crate::wallet) orders: BTreeMap<OrderSerial, Order>,
     /// Subscriptions that are not canceled, in the order in which they started.
@@ -148,6 +155,22 @@ impl Wallet {
     /// The provider's identifier of the wallet's owner, if a purchase named one.
     pub fn customer(&self) -> Option<&CustomerId> {
         self.commerce.as_ref()?.customer.as_ref()
+    }
+
+    /// The address that was set for the wallet's mails.
+    pub fn email(&self) -> Option<&Email> {
+        self.commerce.as_ref()?.email.as_ref()
+    }
+
+    /// Where mails about the wallet go: to the address that was set, else to the last buyer.
+    pub fn mail_address(&self) -> Option<&Email> {
+        let commerce = self.commerce.as_ref()?;
+        commerce.email.as_ref().or(commerce.buyer.as_ref())
+    }
+
+    /// The language of mails about the wallet, if a checkout named one.
+    pub fn mail_locale(&self) -> Option<MailLocale> {
+        self.commerce.as_ref()?.locale
     }
 
     /// The customer whose portal can be opened: that of the named subscription; else of the last started one that

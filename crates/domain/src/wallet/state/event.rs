@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     amount::{Amount, Quantity},
+    catalog::MailLocale,
     history::Taker,
     id::{CodeHash, HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     limit::{Counted, Limit},
@@ -21,6 +22,7 @@ use crate::{
         PaymentId, SubscriptionId,
     },
     time::{Period, Timestamp},
+    top_up::TopUpChange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,8 @@ pub struct OrderPlaced {
     pub metadata: Metadata,
     pub checkout: Option<CheckoutId>,
     pub email: Option<Email>,
+    /// The language of mails to the buyer, where it is known.
+    pub locale: Option<MailLocale>,
     /// When it expires if it is still pending.
     pub expires_at: Timestamp,
     /// Whether the checkout was opened with the wallet's code.
@@ -296,6 +300,10 @@ pub enum Change {
     },
     /// A limit refused a use for the first time in its window.
     LimitRefused(Box<Counted>, ProductId),
+    /// The card on file or the automatic top-up changed.
+    TopUp(Box<TopUpChange>),
+    /// The address for the wallet's mails was set or removed.
+    EmailSet(Option<Email>),
 }
 
 impl Change {

@@ -38,6 +38,7 @@ impl Wallet {
         faults.extend(self.faults_of_holds());
         faults.extend(self.faults_of_debts());
         faults.extend(self.limits.iter().filter_map(|limits| limits.fault()));
+        faults.extend(self.top_up.iter().filter_map(|top_up| top_up.fault()));
         if let Some(commerce) = &self.commerce {
             faults.extend(commerce.faults());
             let mut orders = commerce.orders.values();

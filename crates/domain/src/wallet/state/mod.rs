@@ -33,6 +33,7 @@ use crate::{
     rate_card::Carried,
     text::Feature,
     time::Timestamp,
+    top_up::{TopUp, TopUpPlace},
 };
 
 pub use account::{Account, LastFreeGrant, NextExpiry};
@@ -102,9 +103,31 @@ pub struct Wallet {
     pub(in crate::wallet) limits: Option<Box<WalletLimits>>,
     /// Absent until the first order.
     pub(in crate::wallet) commerce: Option<Box<Commerce>>,
+    /// Absent until a card is put on file.
+    pub(in crate::wallet) top_up: Option<Box<TopUp>>,
 }
 
 impl Wallet {
+    /// The card on file and the automatic top-up.
+    pub fn top_up(&self) -> Option<&TopUp> {
+        self.top_up.as_deref()
+    }
+
+    /// Where the automatic top-up is listed.
+    pub fn top_up_place(&self) -> TopUpPlace {
+        let top_up = self.top_up();
+        TopUpPlace {
+            due_at: top_up.and_then(TopUp::due_at),
+            suspended: top_up.is_some_and(|it| it.suspended.is_some() && it.rule.is_some()),
+        }
+    }
+
+    /// What can be spent of the credits that the automatic top-up watches; `None` where none is on.
+    pub fn watched_credits(&self) -> Option<i64> {
+        let product = self.top_up.as_ref()?.product()?;
+        Some(self.available(product))
+    }
+
     /// The accounts that ever had credits, in the order in which they were first filled.
     pub fn accounts(&self) -> &[Account] {
         &self.accounts

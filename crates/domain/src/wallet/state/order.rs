@@ -16,6 +16,7 @@ use crate::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PageUrl, PaymentId, SubscriptionId},
     time::Timestamp,
+    top_up::DeclineCode,
 };
 
 /// A requested refund that the payment does not show after this time did not happen: no request to the provider takes
@@ -32,6 +33,8 @@ pub enum OrderKind {
     Renewal,
     /// A subscription was switched to another tier, and that was paid.
     Switch,
+    /// The card on file was charged without the buyer.
+    TopUp,
 }
 
 /// Which kind of provider took the money.
@@ -162,6 +165,8 @@ pub struct Order {
     pub stage: Stage,
     /// Whether the provider last reported the payment as processing. See [`Order::is_processing`].
     pub on_its_way: bool,
+    /// Why the card on file was declined.
+    pub decline: Option<DeclineCode>,
     /// The lot that its payment filled.
     pub lot: Option<u64>,
     /// How many cycles of its subscription had ended when it was paid.

@@ -65,6 +65,11 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
             panic!("nothing is limited here")
         }
         Err(Rejection::MetaTooLarge) => panic!("nothing has a note here"),
+        Err(
+            Rejection::TopUpRule { .. }
+            | Rejection::CardRequired
+            | Rejection::CardConfirmationRequired,
+        ) => panic!("no top-up is set here"),
     }
 }
 

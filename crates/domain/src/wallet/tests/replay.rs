@@ -196,6 +196,7 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         expires_at: Timestamp::NEVER,
         quantity: crate::Quantity::ONE,
         metadata: crate::metadata::Metadata::default(),
+        locale: None,
         names_code: false,
         rotations: 0,
     }));

@@ -83,6 +83,7 @@ pub(super) fn placed(serial: u128, terms: Terms) -> PlaceOrder {
         email: None,
         quantity: Quantity::ONE,
         metadata: crate::metadata::Metadata::default(),
+        locale: None,
         names_code: false,
     }
 }

@@ -35,7 +35,8 @@ pub(in crate::core) fn charge_of(
             const PARAM: &str = "payment_intent";
             let intent: PaymentIntent = db.named(&intent, PARAM)?;
             let message = "This PaymentIntent does not have a successful charge to refund.";
-            let charge = intent.latest_charge;
+            let is_paid = intent.status == IntentStatus::Succeeded;
+            let charge = intent.latest_charge.filter(|_| is_paid);
             let charge = charge.ok_or_else(|| Refusal::param(PARAM, message))?;
             db.named(&charge, PARAM)
         }

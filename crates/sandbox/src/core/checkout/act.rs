@@ -1,7 +1,7 @@
 //! The actions on a session. A repeat is fine; an action that is no longer possible is refused with the reason.
 
 use super::create::one_currency;
-use crate::core::prelude::*;
+use crate::core::{cards::Bank, prelude::*};
 
 words! {
     Action {
@@ -27,6 +27,8 @@ words! {
 pub(crate) struct Buyer {
     pub(crate) email: Option<String>,
     pub(crate) code: Option<String>,
+    /// The number of the card, if it is not the usual one.
+    pub(crate) card: Option<String>,
     /// Whether the box for the terms is unticked; a script has none.
     pub(crate) disagrees: bool,
 }
@@ -83,15 +85,27 @@ fn on_open(
         enter(db, &mut session, code)?;
     }
     one_currency(db, &session)?;
+    let bank = cards::typed(buyer.card.as_deref())?.1;
     match action {
-        Action::Pay => session.pay(db, buyer.email.as_deref()),
-        Action::Challenge => Ok(session.challenge(db, buyer.email.clone())),
-        Action::PayLater => session.pay_later(db, buyer.email.as_deref()),
+        Action::Pay if bank == Bank::Asks => Ok(session.challenge(db, buyer)),
+        Action::Pay => {
+            let declines = match bank {
+                Bank::Declines(reason) => Some(reason),
+                Bank::DeclinesLater => Some("generic_decline"),
+                Bank::Pays | Bank::Asks | Bank::Waits(_) => None,
+            };
+            match declines.filter(|_| session.total() > 0) {
+                Some(reason) => Err(Refusal::declined_for(reason)),
+                None => session.pay(db, buyer),
+            }
+        }
+        Action::Challenge => Ok(session.challenge(db, buyer)),
+        Action::PayLater => session.pay_later(db, buyer),
         Action::Fail | Action::FailLate if session.total() == 0 => Err(Refusal::impossible(
             "There is nothing to pay here, so no payment can fail.",
         )),
         Action::Fail | Action::FailLate => {
-            let session = session.pay_later(db, buyer.email.as_deref())?;
+            let session = session.pay_later(db, buyer)?;
             session.fail(db, action == Action::FailLate)
         }
         _ => Ok(db.stored(session)),

@@ -1,10 +1,19 @@
 //! Completing a session: its customer, payment, subscription and first invoice.
 
+use super::Buyer;
 use crate::core::prelude::*;
 
 impl Session {
-    pub(super) fn pay(mut self, db: &mut Database, email: Option<&str>) -> Result<Self> {
-        self.complete(db, email)?;
+    pub(super) fn pay(mut self, db: &mut Database, buyer: &Buyer) -> Result<Self> {
+        self.complete(db, buyer.email.as_deref())?;
+        let method = match self.saves_card() {
+            true => {
+                let card = cards::typed(buyer.card.as_deref())?;
+                let method = PaymentMethod::enter(db, card, self.customer.clone());
+                Some(method.head.id)
+            }
+            false => None,
+        };
         match self.mode {
             Mode::Payment if self.total() == 0 => {
                 self.payment_status = PaymentStatus::NoPaymentRequired;
@@ -19,8 +28,22 @@ impl Session {
                     },
                     None => self.begin_payment(db),
                 };
+                let intent = PaymentIntent {
+                    payment_method: method,
+                    ..intent
+                };
                 self.intent = Some(intent.head.id.clone());
                 self.paid_by(db, intent);
+            }
+            Mode::Setup => {
+                let entry = self.setup_intent.as_deref().unwrap_or_default();
+                let entry = SetupIntent {
+                    customer: self.customer.clone(),
+                    payment_method: method,
+                    status: SetupStatus::Succeeded,
+                    ..db.find(entry)?
+                };
+                db.put_and_emit("setup_intent.succeeded", &entry);
             }
             Mode::Subscription => {
                 self.start(db, true)?;
@@ -35,21 +58,35 @@ impl Session {
     }
 
     /// Pays with a card that needs 3-D Secure. Only a payment of more than zero has an intent for it.
-    pub(super) fn challenge(mut self, db: &mut Database, email: Option<String>) -> Self {
+    pub(super) fn challenge(mut self, db: &mut Database, buyer: &Buyer) -> Self {
         let is_charged = self.mode == Mode::Payment && self.total() > 0;
         let intent = is_charged.then(|| {
             let mut intent = self.begin_payment(db);
             intent.ask(db);
             intent.head.id
         });
-        self.challenge = Some(Challenge { email, intent });
+        let Buyer { email, card, .. } = buyer.clone();
+        self.challenge = Some(Challenge {
+            email,
+            card,
+            intent,
+        });
         db.stored(self)
     }
 
     pub(super) fn authenticated(mut self, db: &mut Database) -> Result<Self> {
-        let Challenge { email, intent } = self.challenge.take().unwrap_or_default();
+        let Challenge {
+            email,
+            card,
+            intent,
+        } = self.challenge.take().unwrap_or_default();
         self.intent = intent;
-        self.pay(db, email.as_deref())
+        let buyer = Buyer {
+            email,
+            card,
+            ..Buyer::default()
+        };
+        self.pay(db, &buyer)
     }
 
     /// 3-D Secure failed or was abandoned: the buyer may use another card.
@@ -62,15 +99,15 @@ impl Session {
     }
 
     /// Pays by a delayed method. A total of zero completes at once.
-    pub(super) fn pay_later(mut self, db: &mut Database, email: Option<&str>) -> Result<Self> {
+    pub(super) fn pay_later(mut self, db: &mut Database, buyer: &Buyer) -> Result<Self> {
         if self.total() == 0 {
-            return self.pay(db, email);
+            return self.pay(db, buyer);
         }
-        self.complete(db, email)?;
+        self.complete(db, buyer.email.as_deref())?;
         self.later = Some(LaterPayment::Outstanding);
         match self.mode {
-            Mode::Payment => self.intent = Some(self.begin_payment(db).head.id),
             Mode::Subscription => self.start(db, false)?,
+            Mode::Payment | Mode::Setup => self.intent = Some(self.begin_payment(db).head.id),
         }
         db.put_and_emit("checkout.session.completed", &self);
         Ok(self)
@@ -141,6 +178,7 @@ impl Session {
             email: self.email.clone(),
             description: self.description.clone(),
             metadata: self.inner.clone(),
+            future_usage: self.future_usage.clone(),
             ..PaymentIntent::default()
         };
         db.stored(intent)

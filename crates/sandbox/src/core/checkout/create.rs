@@ -4,7 +4,10 @@ use url::Url;
 
 use super::options::{options, trial};
 use crate::core::{
-    api::prices::{inline_price, interval},
+    api::{
+        payments::future_usage,
+        prices::{inline_price, interval},
+    },
     prelude::*,
 };
 
@@ -38,7 +41,13 @@ pub(crate) fn create(db: &mut Database, params: &Params) -> Result<Session> {
         options: options(params, mode, has_customer)?,
         ..Session::default()
     };
+    if mode == Mode::Payment {
+        session.future_usage = future_usage(params, "payment_intent_data[setup_future_usage]")?;
+    }
     without_effect(params, mode)?;
+    if mode == Mode::Setup {
+        return setup(db, params, session);
+    }
     let basket = basket(db, params, mode)?;
     session.head = db.secret_head("cs_test_");
     session.currency = basket.currency;
@@ -56,12 +65,34 @@ pub(crate) fn create(db: &mut Database, params: &Params) -> Result<Session> {
     Ok(db.stored(session))
 }
 
+/// A session on which a card is entered without a payment.
+fn setup(db: &mut Database, params: &Params, mut session: Session) -> Result<Session> {
+    const TYPES: &str = "allowed_payment_method_types";
+    let message = "You can not pass `line_items` in `setup` mode.";
+    Refusal::param("line_items", message).when(!params.below("line_items").is_empty())?;
+    let currency = params.text("currency")?;
+    Refusal::missing("currency").when(currency.is_none() && params.below(TYPES).is_empty())?;
+    params.finish()?;
+    let entry = SetupIntent {
+        head: db.head("seti_"),
+        customer: session.customer.clone(),
+        description: session.description.clone(),
+        metadata: session.inner.clone(),
+        ..SetupIntent::default()
+    };
+    session.head = db.secret_head("cs_test_");
+    session.payment_status = PaymentStatus::NoPaymentRequired;
+    session.setup_intent = Some(entry.head.id.clone());
+    db.put_and_emit("setup_intent.created", &entry);
+    Ok(db.stored(session))
+}
+
 /// Whether a new buyer always becomes a customer.
 fn always_customer(params: &Params, mode: Mode, has_customer: bool) -> Result<bool> {
     const PATH: &str = "customer_creation";
     let message = match params.word(PATH, &["always", "if_required"])? {
         Some(_) if mode == Mode::Subscription => {
-            "`customer_creation` can only be used in `payment` mode."
+            "`customer_creation` can only be used in `payment` and `setup` mode."
         }
         Some(_) if has_customer => {
             "You may only specify one of these parameters: customer, customer_creation."
@@ -75,10 +106,9 @@ fn without_effect(params: &Params, mode: Mode) -> Result<()> {
     let words = ["auto", "book", "donate", "pay", "subscribe"];
     params.word("submit_type", &words)?;
     params.word("ui_mode", &["hosted", "hosted_page"])?;
-    params.list("payment_method_types")?;
+    params.list("allowed_payment_method_types")?;
     if mode == Mode::Payment {
         params.text("payment_intent_data[receipt_email]")?;
-        params.text("payment_intent_data[setup_future_usage]")?;
         params.bounded("payment_intent_data[statement_descriptor_suffix]", 22)?;
     }
     Ok(())
@@ -147,17 +177,19 @@ fn expires_at(params: &Params, now: i64) -> Result<i64> {
     Ok(at)
 }
 
-/// The metadata parameter for what the session creates; that of the other mode is refused.
+/// The metadata parameter for what the session creates; those of other modes are refused.
 fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
-    let (ours, theirs, name) = match mode {
-        Mode::Payment => ("payment_intent_data", "subscription_data", "subscription"),
-        Mode::Subscription => ("subscription_data", "payment_intent_data", "payment"),
+    let data = |of: Mode| match of {
+        Mode::Payment => "payment_intent_data",
+        Mode::Subscription => "subscription_data",
+        Mode::Setup => "setup_intent_data",
     };
-    if params.below(theirs).is_empty() {
-        return Ok(ours);
+    for other in [Mode::Payment, Mode::Subscription, Mode::Setup] {
+        let (theirs, name) = (data(other), other.word());
+        let message = format!("You can not pass `{theirs}` in a mode other than `{name}`.");
+        Refusal::param(theirs, message).when(other != mode && !params.below(theirs).is_empty())?;
     }
-    let message = format!("You can not pass `{theirs}` in a mode other than `{name}`.");
-    Err(Refusal::param(theirs, message))
+    Ok(data(mode))
 }
 
 /// Applies the requested discount, a coupon or a promotion code, to a session.
@@ -205,7 +237,7 @@ fn basket(db: &mut Database, params: &Params, mode: Mode) -> Result<Basket> {
         let path = format!("line_items[{name}]");
         let (line, currency) = line(db, params, &path, &mut basket)?;
         let message = match mode {
-            Mode::Payment => {
+            Mode::Payment | Mode::Setup => {
                 "You specified `payment` mode but passed a recurring price. Either switch to \
                  `subscription` mode or use only one-time prices."
             }

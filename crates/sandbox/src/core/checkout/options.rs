@@ -25,8 +25,8 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
     const END: &str = "subscription_data[trial_end]";
     let collection = params.word(METHOD, &["always", "if_required"])?;
     let message = "`payment_method_collection` can only be used in `subscription` mode.";
-    Refusal::param(METHOD, message).when(collection.is_some() && mode == Mode::Payment)?;
-    if mode == Mode::Payment {
+    Refusal::param(METHOD, message).when(collection.is_some() && mode != Mode::Subscription)?;
+    if mode != Mode::Subscription {
         return Ok(None);
     }
     let path = "subscription_data[trial_settings][end_behavior][missing_payment_method]";
@@ -84,7 +84,7 @@ pub(super) fn options(params: &Params, mode: Mode, has_customer: bool) -> Result
     let invoice = on("invoice_creation[enabled]")?;
     let message = "You can only enable invoice creation when `mode` is set to `payment`. Invoices \
                    are created automatically when `mode` is set to `subscription`.";
-    Refusal::param("invoice_creation", message).when(invoice && mode == Mode::Subscription)?;
+    Refusal::param("invoice_creation", message).when(invoice && mode != Mode::Payment)?;
     params.metadata("invoice_creation[invoice_data][metadata]")?;
     params.bounded("invoice_creation[invoice_data][description]", 500)?;
     let terms = params.word(

@@ -1,4 +1,4 @@
-//! Charges, refunds and disputes.
+//! Charges, refunds and disputes, and the cards that pay.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,48 @@ words! {
         /// The buyer has to pass 3-D Secure.
         RequiresAction,
         RequiresPaymentMethod,
+        Canceled,
+    }
+    SetupStatus { RequiresPaymentMethod, Succeeded }
+}
+
+/// A card. Detached, it has no customer, and can no longer be used.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct PaymentMethod {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) customer: Option<String>,
+    /// The number of a test card, which says what its bank does.
+    pub(crate) number: String,
+    pub(crate) metadata: Metadata,
+}
+
+impl PaymentMethod {
+    fn card(&self) -> Value {
+        let last4 = self.number.get(self.number.len().saturating_sub(4)..);
+        json!({ "brand": "visa", "last4": last4, "exp_month": 12, "exp_year": 2034 })
     }
 }
+
+impl Object for PaymentMethod {
+    fn shown(&self, _: &Database) -> Value {
+        json!({ "card": self.card() })
+    }
+}
+
+/// The entry of a card without a payment.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct SetupIntent {
+    #[serde(flatten)]
+    pub(crate) head: Head,
+    pub(crate) customer: Option<String>,
+    pub(crate) payment_method: Option<String>,
+    pub(crate) status: SetupStatus,
+    pub(crate) description: Option<String>,
+    pub(crate) metadata: Metadata,
+}
+
+impl Object for SetupIntent {}
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PaymentIntent {
@@ -27,27 +67,47 @@ pub(crate) struct PaymentIntent {
     #[serde(rename = "receipt_email")]
     pub(crate) email: Option<String>,
     pub(crate) metadata: Metadata,
+    pub(crate) payment_method: Option<String>,
+    /// Whether it saves the card for later.
+    #[serde(rename = "setup_future_usage")]
+    pub(crate) future_usage: Option<String>,
+    /// Why the bank declined it last.
+    pub(crate) declined: Option<String>,
+    /// When a slow bank answers, in seconds.
+    pub(crate) answers_at: Option<i64>,
+    /// Why that bank will decline; `None` if it pays.
+    pub(crate) declines: Option<String>,
+    pub(crate) canceled_at: Option<i64>,
+    pub(crate) cancellation_reason: Option<String>,
 }
 
 impl Object for PaymentIntent {
-    fn shown(&self, _: &Database) -> Value {
-        let (error, action) = match self.status {
-            IntentStatus::RequiresPaymentMethod => (
-                json!({
-                    "type": "card_error", "code": "card_declined",
-                    "decline_code": "generic_decline", "message": "Your card was declined.",
-                }),
-                Value::Null,
-            ),
-            IntentStatus::RequiresAction => (
-                Value::Null,
-                json!({
-                    "type": "use_stripe_sdk", "use_stripe_sdk": { "type": "three_d_secure_redirect" },
-                }),
-            ),
-            IntentStatus::Processing | IntentStatus::Succeeded => (Value::Null, Value::Null),
-        };
+    fn due(&self) -> Option<i64> {
+        self.answers_at
+    }
+
+    fn shown(&self, db: &Database) -> Value {
+        let failed = self.status == IntentStatus::RequiresPaymentMethod;
+        let reason = self.declined.as_deref();
+        let reason = reason.or(failed.then_some("generic_decline"));
         let is_here = self.status == IntentStatus::Succeeded;
+        let error = reason.filter(|_| !is_here).map(|reason| {
+            let method = self.payment_method.as_deref();
+            let method = method.and_then(|id| db.get::<PaymentMethod>(id));
+            let mut error = card_error(reason);
+            let charge = method.and(self.latest_charge.as_ref());
+            let method = method.map(|method| method.view(db));
+            shape::set(
+                &mut error,
+                json!({ "charge": charge, "payment_method": method }),
+            );
+            error
+        });
+        let action = (self.status == IntentStatus::RequiresAction).then(|| {
+            json!({
+                "type": "use_stripe_sdk", "use_stripe_sdk": { "type": "three_d_secure_redirect" },
+            })
+        });
         json!({
             "amount_received": if is_here { self.amount } else { 0 },
             "last_payment_error": error, "next_action": action,
@@ -73,24 +133,49 @@ pub(crate) struct Charge {
     /// The newest dispute's id.
     pub(crate) dispute: Option<String>,
     pub(crate) refunds: RefundStatus,
+    pub(crate) payment_method: Option<String>,
+    /// Why the bank declined it: nothing was charged.
+    pub(crate) failure_code: Option<String>,
 }
 
 impl Charge {
+    pub(crate) const fn is_paid(&self) -> bool {
+        self.failure_code.is_none()
+    }
+
     /// The amount that can still be refunded.
     pub(crate) const fn left(&self) -> i64 {
-        self.amount.saturating_sub(self.amount_refunded)
+        match self.is_paid() {
+            true => self.amount.saturating_sub(self.amount_refunded),
+            false => 0,
+        }
     }
 }
 
 impl Object for Charge {
     fn shown(&self, db: &Database) -> Value {
+        let is_paid = self.is_paid();
+        let method = self.payment_method.as_deref();
+        let method = method.and_then(|id| db.get::<PaymentMethod>(id));
+        let failed = self.failure_code.as_deref().map(|reason| {
+            json!({
+                "network_status": "declined_by_network", "reason": reason,
+                "seller_message": "The bank declined the payment.", "type": "issuer_declined",
+            })
+        });
         json!({
-            "amount_captured": self.amount,
+            "amount_captured": if is_paid { self.amount } else { 0 },
             "billing_details": { "email": self.email },
+            "captured": is_paid,
             "disputed": self.dispute.is_some(),
+            "failure_message": failed.is_some().then_some("Your card was declined."),
+            "outcome": failed,
+            "paid": is_paid,
+            "payment_method_details": method.map(|method| json!({ "card": method.card() })),
             // Open to anybody who knows the URL.
-            "receipt_url": format!("{}/receipts/{}", db.base, self.head.id),
-            "refunded": self.amount > 0 && self.left() == 0,
+            "receipt_url": is_paid.then(|| format!("{}/receipts/{}", db.base, self.head.id)),
+            "refunded": is_paid && self.amount > 0 && self.left() == 0,
+            "status": if is_paid { "succeeded" } else { "failed" },
         })
     }
 }

@@ -6,7 +6,7 @@ use super::catalog::unit;
 use crate::core::prelude::*;
 
 words! {
-    Mode { Payment, Subscription }
+    Mode { Payment, Subscription, Setup }
     SessionStatus { Open, Complete, Expired }
     PaymentStatus { Unpaid, Paid, NoPaymentRequired }
     /// The state of an asynchronous payment.
@@ -44,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) status: SessionStatus,
     pub(crate) payment_status: PaymentStatus,
     pub(crate) later: Option<LaterPayment>,
+    /// Empty where nothing is paid.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) currency: String,
     pub(crate) lines: Vec<CheckoutLine>,
     pub(crate) customer: Option<String>,
@@ -68,6 +70,10 @@ pub(crate) struct Session {
     #[serde(rename = "payment_intent")]
     pub(crate) intent: Option<String>,
     pub(crate) subscription: Option<String>,
+    /// The entry of a card, where nothing is paid.
+    pub(crate) setup_intent: Option<String>,
+    /// Whether its payment saves the card for later.
+    pub(crate) future_usage: Option<String>,
     pub(crate) invoice: Option<String>,
     /// The trial of the subscription.
     pub(crate) trial: Option<TrialOffer>,
@@ -91,6 +97,8 @@ pub(crate) struct CheckoutOptions {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Challenge {
     pub(crate) email: Option<String>,
+    /// The number of the card.
+    pub(crate) card: Option<String>,
     /// The payment intent; a subscription has none before it begins.
     pub(crate) intent: Option<String>,
 }
@@ -124,6 +132,11 @@ impl Session {
             .replace("{CHECKOUT_SESSION_ID}", &self.head.id)
     }
 
+    /// Whether it keeps the card.
+    pub(crate) fn saves_card(&self) -> bool {
+        self.mode == Mode::Setup || self.future_usage.is_some()
+    }
+
     pub(crate) fn total(&self) -> i64 {
         if self.trial.is_some() {
             return 0;
@@ -148,7 +161,7 @@ impl Object for Session {
         let coupon = self.coupon.as_ref().filter(|_| self.code.is_none());
         let discount = (self.code.is_some() || coupon.is_some())
             .then(|| json!({ "promotion_code": self.code, "coupon": coupon }));
-        let payment = self.mode == Mode::Payment;
+        let (payment, setup) = (self.mode == Mode::Payment, self.mode == Mode::Setup);
         let creation = match self.always_customer {
             true => "always",
             false => "if_required",
@@ -157,8 +170,9 @@ impl Object for Session {
         let options = &self.options;
         json!({
             "allow_promotion_codes": self.codes_allowed.then_some(true),
-            "amount_subtotal": if self.trial.is_some() { 0 } else { self.subtotal() },
-            "amount_total": self.total(),
+            "amount_subtotal": (!setup)
+                .then(|| if self.trial.is_some() { 0 } else { self.subtotal() }),
+            "amount_total": (!setup).then(|| self.total()),
             "automatic_tax": options.tax.then(|| json!({
                 "enabled": true, "liability": { "type": "self" }, "provider": "stripe",
                 "status": if open { "requires_location_inputs" } else { "complete" },
@@ -168,7 +182,7 @@ impl Object for Session {
                 "terms_of_service": (self.status == SessionStatus::Complete).then_some("accepted"),
             })),
             "consent_collection": options.terms.then(|| json!({ "terms_of_service": "required" })),
-            "customer_creation": payment.then_some(creation),
+            "customer_creation": (payment || setup).then_some(creation),
             "customer_details": email.map(|email| json!({ "email": email })),
             "discounts": Vec::from_iter(discount),
             "invoice_creation": payment.then(|| json!({ "enabled": options.invoice })),

@@ -120,9 +120,8 @@ fn a_code_takes_its_part_off() {
     let mut shop = Shop::new();
     let enter = |shop: &mut Shop, session: &str, code: &str, action| {
         let buyer = Buyer {
-            email: None,
             code: Some(code.into()),
-            disagrees: false,
+            ..Buyer::default()
         };
         act(&mut shop.db, session, action, &buyer)
     };
@@ -152,7 +151,24 @@ fn what_stripe_would_refuse_is_refused() {
         &line_items[0][price_data][currency]=usd&line_items[0][price_data][unit_amount]=500\
         &line_items[0][price_data][product_data][name]=X";
     for (from, to, param) in [
-        ("mode=payment", "mode=setup", "mode"),
+        ("mode=payment", "mode=donation", "mode"),
+        ("mode=payment", "mode=setup", "line_items"),
+        (
+            "mode=payment",
+            "mode=setup&setup_intent_data[metadata][a]=b&payment_intent_data[metadata][a]=b",
+            "payment_intent_data",
+        ),
+        (
+            "mode=payment",
+            "mode=payment&payment_intent_data[setup_future_usage]=always",
+            "payment_intent_data[setup_future_usage]",
+        ),
+        // Removed from the API with version 2026-10-28.
+        (
+            "mode=payment",
+            "mode=payment&payment_method_types[0]=card",
+            "payment_method_types[0]",
+        ),
         ("mode=payment&", "", "mode"),
         ("success_url=https://a.b/c", "success_url=/c", "success_url"),
         (

@@ -108,7 +108,8 @@ impl ForeignSales {
         let mut account = MODELS.account.lock();
         let read = |params| api::call(&mut account, "GET", &path, &params);
         let outcome = Params::new(pairs).and_then(read);
-        Some(outcome.map(|body| self.renumbered(number, body)).into())
+        let renumbered = outcome.map(|answer| self.renumbered(number, answer.body));
+        Some(renumbered.into())
     }
 
     /// Whether a sale has an object of this kind.

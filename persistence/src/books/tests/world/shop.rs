@@ -6,11 +6,15 @@ use std::{
 };
 
 use domain::{
-    Timestamp,
+    Quantity, Timestamp,
     catalog::Interval,
     id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     terms::Terms,
-    text::{CheckoutId, CustomerId, Email, IdempotencyKey, PaymentId, SubscriptionId},
+    text::{CardId, CheckoutId, CustomerId, Email, IdempotencyKey, PaymentId, SubscriptionId},
+    top_up::{
+        CardBrand, CardDigits, SavedCard, Suspension, TopUpChange, TopUpConsent, TopUpRule,
+        TopUpSize,
+    },
     wallet::{
         ArchivedOrder, Change, Currency, Dispute, DisputeReason, Instruction, InstructionRecord,
         InstructionStage, NamedSubscription, Order, OrderKind, OrderStatus, Reversal, Subscription,
@@ -107,6 +111,45 @@ fn instructed(number: u64) -> Change {
         },
         stage: stages[(number >> 16) as usize % 3],
     }))
+}
+
+/// A top-up that waits, or is suspended.
+fn top_up(place: i64, terms: Terms) -> Vec<TopUpChange> {
+    let card = SavedCard {
+        customer: customer(0),
+        id: CardId::new("pm_1").unwrap(),
+        brand: CardBrand::new("visa").unwrap(),
+        last4: CardDigits::new("4242").unwrap(),
+        exp_month: 12,
+        exp_year: 2031,
+        saved_at: Timestamp(1),
+    };
+    let rule = TopUpRule {
+        terms: Terms {
+            amount_cents: 100,
+            interval: Interval::OneTime,
+            ..terms
+        },
+        threshold: 5,
+        size: TopUpSize::Quantity(Quantity::ONE),
+        monthly_limit_cents: 100,
+        max_per_day: 1,
+        consent: TopUpConsent {
+            text: "Yes.".into(),
+            at: Timestamp(1),
+        },
+    };
+    let mut changes = vec![
+        TopUpChange::CardSaved(card),
+        TopUpChange::Set(Some(Box::new(rule))),
+    ];
+    let waits = |at| TopUpChange::Waits(Some(Timestamp(at)));
+    match place % 3 {
+        0 => changes.push(waits(300 + place)),
+        1 => changes.extend([waits(300), waits(400)]),
+        _ => changes.push(TopUpChange::Suspended(Suspension::Declined)),
+    }
+    changes
 }
 
 /// A part or all of it is refunded, or it is disputed.
@@ -237,6 +280,9 @@ impl World {
                 let change = self.subscription(key, number, end);
                 self.push(key, change);
             }
+            for change in top_up(place as i64, terms(project(key), 0)) {
+                self.push(key, Change::TopUp(Box::new(change)));
+            }
         }
         self
     }
@@ -337,8 +383,9 @@ impl World {
             checkout: (!renewal).then(|| checkout(self.serial)),
             email: (number & 8 > 0).then(|| email(number >> 16)),
             expires_at: Timestamp(self.log.len() as i64 / 4 + (number >> 32) as i64 % 40),
-            quantity: domain::Quantity::ONE,
+            quantity: Quantity::ONE,
             metadata: domain::metadata::Metadata::default(),
+            locale: None,
             names_code: false,
             rotations: 0,
         }))
