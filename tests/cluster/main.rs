@@ -24,4 +24,5 @@ mod network;
 mod people;
 mod processes;
 mod restarts;
+mod top_ups;
 mod webhooks;

@@ -7,6 +7,7 @@ use crate::{
     time::Period,
 };
 
+mod mails;
 mod prices;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);

@@ -67,9 +67,7 @@ impl TopUpRule {
                 || self.terms.currency != former.terms.currency
         })
     }
-}
 
-impl TopUpRule {
     /// Checks that its numbers are in bounds.
     /// # Errors
     /// [`Rejection::TopUpRule`] with what is wrong.

