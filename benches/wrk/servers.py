@@ -26,15 +26,19 @@ class Process:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         command = [part.replace("PORT", str(self.port)) for part in command]
-        env = {**os.environ, **(env or {})}
-        self.process = subprocess.Popen(command, env=env, cwd=folder, stdout=subprocess.DEVNULL)
+        self.how = {"args": command, "env": {**os.environ, **(env or {})}, "cwd": folder, "stdout": subprocess.DEVNULL}
+        self.ready = ready
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(**self.how)
         for _ in range(300):
             try:
-                self.call("GET", ready)
+                self.call("GET", self.ready)
                 return
             except OSError:
                 time.sleep(0.1)
-        sys.exit(f"{command[0]} does not answer")
+        sys.exit(f"{self.how['args'][0]} does not answer")
 
     def call(self, method, path, body=None, key=TOKEN):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -109,11 +113,11 @@ class Process:
 class Scrip(Process):
     """A server with a project of one product, and wallets that are rich enough."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, env=None):
         self.data = tempfile.TemporaryDirectory(prefix="scrip-wrk-")
         # In a folder of its own, where no `config.toml` lies.
         command = [os.path.abspath(f"{folder}/scrip"), "serve", "--listen", "127.0.0.1:PORT", "--data-dir", "data"]
-        env = {"SCRIP_ADMIN_TOKEN": TOKEN, "SCRIP_LOG": "error"}
+        env = {"SCRIP_ADMIN_TOKEN": TOKEN, "SCRIP_LOG": "error", **(env or {})}
         super().__init__(command, "/readyz", env, self.data.name)
         admin = "/api/admin/v1/projects"
         project = self.made(admin, {"name": "wrk"})
