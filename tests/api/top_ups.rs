@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Client, Reply},
     sandbox_shop::{DAY, HOUR, SandboxShop},
-    service::{assert_invalid, assert_refused},
+    service::{ADMIN_TOKEN, assert_invalid, assert_refused},
 };
 
 const CARD: &str = "/api/v1/wallets/external/payment-method";
@@ -398,7 +398,7 @@ async fn an_error_that_the_provider_keeps_under_the_name_charges_once() {
 }
 
 #[tokio::test]
-async fn a_refund_and_a_dispute_of_a_top_up_are_those_of_an_order() {
+async fn a_refund_of_a_top_up_is_that_of_an_order_and_charges_nothing() {
     let buyer = Buyer::armed(WORKS).await;
     buyer.spend(60).await;
     let order = buyer.shop.orders().await.remove(0);
@@ -422,6 +422,101 @@ async fn a_refund_and_a_dispute_of_a_top_up_are_those_of_an_order() {
         buyer.orders().await.len(),
         1,
         "it is charged again only below the threshold again"
+    );
+}
+
+#[tokio::test]
+async fn a_dispute_of_a_top_up_suspends_those_that_follow() {
+    let buyer = Buyer::armed(WORKS).await;
+    buyer.spend(60).await;
+    let portal = buyer.shop.portal("ann").await;
+    let disputed = buyer.shop.try_press(&portal, "dispute", json!({}));
+    disputed.await.expect(200);
+    buyer.shop.service.round().await;
+    let state = buyer.state().await;
+    assert_eq!(
+        (&state["state"], &state["reason"]),
+        (&json!("suspended"), &json!("disputed"))
+    );
+    buyer.shop.advance(DAY).await;
+    buyer.spend(1).await;
+    assert_eq!(buyer.payments_there().await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_charged_counts_under_a_lower_limit_until_the_month_ends() {
+    let buyer = Buyer::armed(WORKS).await;
+    buyer.spend(60).await;
+    buyer
+        .set(json!({ "monthlyLimitCents": 900 }))
+        .await
+        .expect(200);
+    buyer.shop.advance(HOUR).await;
+    buyer.spend(100).await;
+    let state = buyer.state().await;
+    assert_eq!(
+        (&state["state"], &state["reason"]),
+        (&json!("cooling_down"), &json!("monthly_limit"))
+    );
+    assert_eq!(
+        (buyer.balance().await, buyer.payments_there().await.len()),
+        (40, 1)
+    );
+    let next = state["nextAttemptAt"].as_str().unwrap();
+    assert!(next.ends_with("-01T00:00:00.000Z"), "{next}");
+    buyer.shop.advance(31 * DAY).await;
+    buyer.shop.service.round().await;
+    assert_eq!(buyer.balance().await, 140, "without a further use");
+    assert_eq!(buyer.state().await["chargedThisMonthCents"], 500);
+}
+
+#[tokio::test]
+async fn a_frozen_wallet_gets_what_was_paid_and_charges_nobody() {
+    let buyer = Buyer::armed(SLOW).await;
+    let freeze = async |frozen: bool| {
+        let body = json!({ "externalUserId": "ann", "frozen": frozen });
+        let secret = &buyer.shop.service.secret;
+        let frozen = secret.post("/api/v1/wallets/freeze", &body).await;
+        frozen.expect(200);
+    };
+    buyer.spend(60).await;
+    freeze(true).await;
+    buyer.shop.advance(4 * DAY).await;
+    buyer.shop.service.round().await;
+    assert_eq!(buyer.balance().await, 140);
+    freeze(false).await;
+    buyer.save_card(NO_FUNDS).await;
+    buyer.spend(100).await;
+    freeze(true).await;
+    buyer.shop.advance(DAY).await;
+    assert_eq!(buyer.orders().await, ["paid", "failed"]);
+    freeze(false).await;
+    buyer.shop.advance(HOUR).await;
+    buyer.shop.service.round().await;
+    assert_eq!(buyer.orders().await, ["paid", "failed", "failed"]);
+}
+
+#[tokio::test]
+async fn an_erased_wallet_gets_what_was_paid_and_has_no_card() {
+    let buyer = Buyer::armed(SLOW).await;
+    buyer.spend(60).await;
+    let service = &buyer.shop.service;
+    let wallet = buyer.shop.wallet("ann").await;
+    let path = format!(
+        "/api/admin/v1/projects/{}/wallets/{}/erase",
+        service.project.id,
+        wallet["walletId"].as_str().unwrap()
+    );
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    admin.post(&path, &json!({})).await.expect(200);
+    buyer.shop.advance(4 * DAY).await;
+    buyer.shop.service.round().await;
+    assert_eq!(buyer.balance().await, 140);
+    assert_eq!(buyer.shop.wallet("ann").await["paymentMethod"], Value::Null);
+    buyer.spend(100).await;
+    assert_eq!(
+        (&buyer.state().await["state"], buyer.orders().await),
+        (&json!("off"), vec!["paid".to_owned()])
     );
 }
 
