@@ -70,8 +70,9 @@ async fn leaders_that_die_one_after_another_with_the_answer_to_a_charge_charge_o
     follower.post("/api/v1/credit", &grant).await.expect(200);
     arm(&follower, &price).await;
     let body = json!({"externalUserId": "ann", "amount": 60, "idempotencyKey": "use"});
-    let used = follower.post(&format!("{WALLET}/deduct"), &body);
-    used.await.expect(200);
+    let request = follower.request(Method::POST, &format!("{WALLET}/deduct"));
+    // The leader may die before its answer has left.
+    drop(Client::send(request.json(&body)).await);
     // Each that leads goes on with the attempt, until it has charged.
     for member in &mut cell.members {
         assert!(!member.ends().await.success(), "it was to die");

@@ -231,6 +231,8 @@ impl Shop {
         let made = Client::send(admin.request(Method::PUT, &path).json(&card)).await;
         made.unwrap().expect(200);
         found.push(("slug", vec!["chat".into()]));
+        found.push(("kind", vec!["receipt".into()]));
+        found.push(("locale", vec!["de".into()]));
         let mut prices = Vec::new();
         for product in &found[5].1 {
             let path = format!("{base}/products/{product}/prices");
