@@ -31,8 +31,9 @@ async fn sell(cell: &Cluster, member: usize) -> String {
 /// Puts a card on file that is charged when fewer than 50 credits are left.
 async fn arm(client: &Client, price: &str) {
     let body = json!({"externalUserId": "ann", "returnUrl": "https://shop.example/"});
-    let page = client.post(&format!("{WALLET}/payment-method"), &body);
-    let page = page.await.expect(200)["url"].as_str().unwrap().to_owned();
+    let setup = format!("{WALLET}/payment-method");
+    let page = client.post(&setup, &body).await.expect(200)["url"].take();
+    let page = page.as_str().unwrap();
     let at = page.find("/sandbox/").expect("a page of the sandbox");
     let press = format!("{}/pay", &page[at..]);
     client.post(&press, &json!({})).await.expect(200);

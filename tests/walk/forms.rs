@@ -42,8 +42,12 @@ pub(crate) struct PageForm {
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     let (value, _) = rest.split_once('"')?;
-    let value = value.replace("&quot;", "\"").replace("&lt;", "<");
-    Some(value.replace("&gt;", ">").replace("&amp;", "&"))
+    Some(unescaped(value))
+}
+
+fn unescaped(text: &str) -> String {
+    let text = text.replace("&quot;", "\"").replace("&lt;", "<");
+    text.replace("&gt;", ">").replace("&amp;", "&")
 }
 
 /// All tags of a name, each with what follows it.
@@ -86,7 +90,7 @@ impl PageForm {
                 fixed.extend(attribute(tag, "name").zip(value));
             }
             for (tag, rest) in tags(inner, "textarea") {
-                let text = rest.split("</textarea>").next().unwrap().to_owned();
+                let text = unescaped(rest.split("</textarea>").next().unwrap());
                 typed.extend(attribute(tag, "name").map(|name| (name, text)));
             }
             let buttons = tags(inner, "button");

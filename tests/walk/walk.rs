@@ -34,7 +34,7 @@ const MAKES: [&str; 13] = [
     "the page behind POST /dashboard/projects/{project}/approvals/{approval}/{answer}",
 ];
 /// Routes that refuse every visitor in this world, and why.
-const UNANSWERED: [(&str, &str); 13] = [
+const UNANSWERED: [(&str, &str); 14] = [
     ("POST /dashboard/sign-in", "all are signed in"),
     ("POST /dashboard/invitation", "all have accepted theirs"),
     (
@@ -52,6 +52,10 @@ const UNANSWERED: [(&str, &str); 13] = [
     (
         "POST /dashboard/projects/{project}/wallets/{wallet}/subscription",
         "it was ended by the API",
+    ),
+    (
+        "POST /dashboard/projects/{project}/mails/resume",
+        "the mail server knows all addresses",
     ),
     ("POST /dashboard/system", "no directory is set for backups"),
     ("POST /cluster/hand-over", "there is no cluster"),

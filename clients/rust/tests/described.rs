@@ -28,7 +28,7 @@ fn example(schema: &Value, schemas: &Value, whole: bool) -> Value {
         let fields = parts.flat_map(|part| part.as_object().unwrap().clone());
         return Value::Object(fields.collect());
     }
-    if let Some(one) = schema["oneOf"].as_array() {
+    if let Some(one) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
         return of(&one[0]);
     }
     let only = schema.get("const");

@@ -38,7 +38,8 @@ impl Links {
     pub(super) fn read(&self, project: ProjectId, token: &str) -> Option<MailSubscription> {
         let sealed = BASE64URL_NOPAD.decode(token.as_bytes()).ok()?;
         let plain = self.cipher.open(&sealed)?;
-        let (of, wallet, kind, locale) = serde_json::from_slice(&plain).ok()?;
+        let (of, wallet, kind, locale): (ProjectId, _, _, _) =
+            serde_json::from_slice(&plain).ok()?;
         (of == project).then_some(MailSubscription {
             project,
             wallet,
