@@ -6,6 +6,7 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, ExternalUserId},
     wallet::{
+        OrderKind,
         pay::{Pay, Payment},
         place_order::PlaceOrder,
     },
@@ -83,6 +84,7 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
         placed.await.unwrap();
         let paid = Pay {
             order: order.serial,
+            kind: OrderKind::Checkout,
             code: handle.mint_code(scope),
             missing_order: None,
             payment: Payment {

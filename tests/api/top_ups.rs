@@ -497,6 +497,101 @@ async fn a_frozen_wallet_gets_what_was_paid_and_charges_nobody() {
 }
 
 #[tokio::test]
+async fn what_is_switched_off_before_it_was_charged_is_never_charged() {
+    let buyer = Buyer::armed(WORKS).await;
+    let path = "/script/fault-profile";
+    buyer.shop.ask(Method::POST, path, "away=503").await;
+    buyer.spend(60).await;
+    let off = buyer.set(json!({ "enabled": false })).await.expect(200);
+    assert_eq!(
+        (&off["enabled"], &off["state"]),
+        (&json!(false), &json!("charging"))
+    );
+    buyer.shop.ask(Method::DELETE, path, "").await;
+    for _ in 0..3 {
+        buyer.shop.advance(HOUR).await;
+    }
+    assert_eq!(
+        (&buyer.state().await["state"], buyer.orders().await),
+        (&json!("off"), vec!["failed".to_owned()])
+    );
+    assert_eq!(buyer.payments_there().await.len(), 0);
+}
+
+#[tokio::test]
+async fn an_archived_project_charges_nobody() {
+    let buyer = Buyer::armed(NO_FUNDS).await;
+    buyer.spend(60).await;
+    let service = &buyer.shop.service;
+    let archive = async |archived: bool| {
+        let admin = Client::new(&service.base, ADMIN_TOKEN);
+        let path = format!("/api/admin/v1/projects/{}", service.project.id);
+        let body = json!({ "archived": archived });
+        admin.patch(&path, &body).await.expect(200);
+    };
+    archive(true).await;
+    buyer.shop.advance(DAY).await;
+    service.round().await;
+    assert_eq!(buyer.orders().await, ["failed"]);
+    archive(false).await;
+    buyer.shop.advance(HOUR).await;
+    service.round().await;
+    assert_eq!(buyer.orders().await, ["failed", "failed"]);
+}
+
+#[tokio::test]
+async fn where_no_page_can_be_opened_for_the_bank_the_card_is_unusable() {
+    let buyer = Buyer::armed(ASKS).await;
+    let secret = &buyer.shop.service.secret;
+    let body = json!({ "externalUserId": "ann", "amount": 60, "idempotencyKey": "use" });
+    let deduct = "/api/v1/wallets/external/deduct";
+    secret.post(deduct, &body).await.expect(200);
+    let freeze = json!({ "externalUserId": "ann", "frozen": true });
+    let path = "/api/v1/wallets/freeze";
+    secret.post(path, &freeze).await.expect(200);
+    buyer.shop.service.round().await;
+    let state = buyer.state().await;
+    assert_eq!(
+        (&state["state"], &state["reason"]),
+        (&json!("suspended"), &json!("card_unusable"))
+    );
+}
+
+#[tokio::test]
+async fn a_use_that_is_refused_for_want_of_credits_charges_the_card() {
+    let buyer = Buyer::with_card(WORKS).await;
+    buyer.spend(100).await;
+    buyer.set(json!({})).await.expect(200);
+    buyer.shop.service.round().await;
+    assert_eq!(buyer.balance().await, 0, "enabling charges nothing");
+    let body = json!({ "externalUserId": "ann", "amount": 1, "idempotencyKey": "short" });
+    let path = "/api/v1/wallets/external/deduct";
+    let refused = buyer.shop.service.secret.post(path, &body).await;
+    assert_refused(&refused, 402, "insufficient_credits");
+    buyer.shop.service.round().await;
+    assert_eq!(buyer.balance().await, 100);
+}
+
+#[tokio::test]
+async fn a_rule_for_another_product_is_no_use_of_its_credits() {
+    let buyer = Buyer::armed(WORKS).await;
+    let service = &buyer.shop.service;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let products = format!("/api/admin/v1/projects/{}/products", service.project.id);
+    let product = json!({ "name": "Images", "type": "credits", "creditUnit": "images" });
+    let product = admin.post(&products, &product).await.expect(201);
+    let prices = format!("{products}/{}/prices", product["id"].as_str().unwrap());
+    let price = json!({
+        "amountCents": 500, "currency": "EUR", "creditsGranted": 100, "interval": "one_time",
+    });
+    let price = admin.post(&prices, &price).await.expect(201);
+    let set = buyer.set(json!({ "priceId": price["id"] })).await;
+    assert_eq!(set.expect(200)["state"], "armed");
+    service.round().await;
+    assert_eq!(buyer.payments_there().await.len(), 0);
+}
+
+#[tokio::test]
 async fn an_erased_wallet_gets_what_was_paid_and_has_no_card() {
     let buyer = Buyer::armed(SLOW).await;
     buyer.spend(60).await;

@@ -20,7 +20,7 @@ use domain::{
     terms::Terms,
     text::{Email, ExternalUserId, PaymentId},
     wallet::{
-        Receipt,
+        OrderKind, Receipt,
         pay::{Pay, Payment},
         place_order::PlaceOrder,
     },
@@ -172,6 +172,7 @@ async fn buy(handle: &Handle, scope: &Scope, product: ProductId, number: u64) {
     };
     let pay = Pay {
         order: order.serial,
+        kind: OrderKind::Checkout,
         code: handle.mint_code(scope),
         missing_order: Some(placed),
         payment: Payment {

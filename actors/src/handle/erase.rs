@@ -29,7 +29,7 @@ impl Handle {
             needs_fresh_card: false,
         };
         self.set_top_up(scope, address, off).await?;
-        self.remove_card(scope, address).await?;
+        self.remove_card(scope, address, None).await?;
         self.ask_at(scope, address, SetEmail(None)).await?;
         let (mut erased, mut before) = (0_usize, None);
         loop {

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::{Timestamp, id::WalletKey, text::ExternalUserId, top_up::SavedCard};
+use domain::{
+    Timestamp,
+    id::WalletKey,
+    text::{CardId, ExternalUserId},
+    top_up::SavedCard,
+};
 use persistence::TopUpList;
 use tokio::sync::Notify;
 
@@ -36,15 +41,16 @@ impl Handle {
         )
     }
 
-    /// Decides what is due about a wallet's top-up, and returns the attempt that is open then.
+    /// Decides what is due about a wallet's top-up, unless nothing is sold, and returns the attempt that is open then.
     /// # Errors
     /// See [`Error`].
     pub async fn open_attempt(
         &self,
         scope: &Scope,
         wallet: WalletKey,
+        sells: bool,
     ) -> Result<Option<OpenAttempt>, Error> {
-        self.ask_order(scope, wallet, FindAttempt).await
+        self.ask_order(scope, wallet, FindAttempt { sells }).await
     }
 
     /// A wallet's card on file and automatic top-up.
@@ -90,14 +96,15 @@ impl Handle {
             .await
     }
 
-    /// Forgets the card on file; returns it.
+    /// Forgets the card on file, or only if it is this one; returns it.
     /// # Errors
     /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn remove_card(
         &self,
         scope: &Scope,
         address: &Address,
+        card: Option<CardId>,
     ) -> Result<Option<SavedCard>, Error> {
-        self.ask_at(scope, address, RemoveCard).await
+        self.ask_at(scope, address, RemoveCard(card)).await
     }
 }

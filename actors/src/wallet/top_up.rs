@@ -3,7 +3,7 @@
 use domain::{
     Quantity, Timestamp,
     terms::Terms,
-    text::ExternalUserId,
+    text::{CardId, ExternalUserId},
     top_up::{Ceiling, SavedCard, TopUp, TopUpAttempt, TopUpState},
     wallet::{
         Owner, Wallet,
@@ -52,6 +52,8 @@ pub struct OpenAttempt {
     pub terms: Option<Terms>,
     pub quantity: Quantity,
     pub user: Option<ExternalUserId>,
+    /// Whether the buyer still wants it.
+    pub is_wanted: bool,
 }
 
 impl Command for SetTopUp {
@@ -62,6 +64,8 @@ impl Command for SetTopUp {
         if let Some(change) = turn.wallet()?.set_top_up(self, now)? {
             turn.change(change)?;
         }
+        // To watch other credits is no use of any.
+        turn.watch_anew();
         if charge_now {
             turn.step_top_up()?;
         }
@@ -93,19 +97,22 @@ impl Command for ListTopUp {
     }
 }
 
-/// Decides what is due, and answers the attempt that is open then.
-pub(crate) struct FindAttempt;
+/// Decides what is due, unless nothing is sold, and answers the attempt that is open then.
+pub(crate) struct FindAttempt {
+    pub(crate) sells: bool,
+}
 
 impl Command for FindAttempt {
     type Answer = Option<OpenAttempt>;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<OpenAttempt>, Error> {
-        if turn.wallet()?.needs_top_up(None, turn.now()) {
+        if self.sells && turn.wallet()?.needs_top_up(None, turn.now()) {
             turn.step_top_up()?;
         }
         let wallet = turn.wallet()?;
-        let open = wallet.top_up().and_then(|top_up| top_up.open.clone());
-        Ok(open.map(|attempt| {
+        let top_up = wallet.top_up();
+        let open = top_up.and_then(|top_up| Some((top_up.open.clone()?, top_up.is_wanted())));
+        Ok(open.map(|(attempt, is_wanted)| {
             let order = wallet.order(attempt.order);
             OpenAttempt {
                 terms: order.map(|order| order.terms.clone()),
@@ -114,6 +121,7 @@ impl Command for FindAttempt {
                     Owner::External(user) => Some(user.clone()),
                     Owner::Code { .. } | Owner::Order => None,
                 },
+                is_wanted,
                 attempt,
             }
         }))
@@ -133,11 +141,7 @@ impl Command for SaveCard {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<SavedCard>, Error> {
         let wallet = turn.wallet()?;
-        // One that an open attempt charges stays with the provider.
-        let charged = wallet.top_up().and_then(|top_up| top_up.open.as_ref());
-        let former = card(wallet)
-            .filter(|former| former.id != self.0.id)
-            .filter(|former| charged.is_none_or(|open| open.card != former.id));
+        let former = card(wallet).filter(|former| former.id != self.0.id);
         let changes = wallet.save_card(self.0);
         let replaced = former.filter(|_| !changes.is_empty());
         for change in changes {
@@ -147,8 +151,8 @@ impl Command for SaveCard {
     }
 }
 
-/// Forgets the card on file.
-pub(crate) struct RemoveCard;
+/// Forgets the card on file, or only if it is this one.
+pub(crate) struct RemoveCard(pub(crate) Option<CardId>);
 
 impl Command for RemoveCard {
     /// The card that was forgotten.
@@ -156,6 +160,10 @@ impl Command for RemoveCard {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<SavedCard>, Error> {
         let removed = card(turn.wallet()?);
+        let removed = removed.filter(|card| self.0.as_ref().is_none_or(|id| *id == card.id));
+        if removed.is_none() {
+            return Ok(None);
+        }
         for change in turn.wallet()?.remove_card() {
             turn.change(change)?;
         }

@@ -5,8 +5,9 @@ use std::{borrow::Cow, sync::Arc};
 use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
-    id::OrderSerial,
+    id::{OrderSerial, ProductId},
     limit::ProjectLimits,
+    top_up::TopUp,
     wallet::{
         Change, Created, Event, FreeGrantRule, Owner, UseRules, Wallet,
         catch_up::MAX_EVENTS_PER_TURN, debt_limit::DebtLimit,
@@ -89,21 +90,33 @@ impl<'a> Turn<'a> {
             self.change(change)?;
         }
         if !V::READ_ONLY {
-            self.top_up();
+            let short = match &answer {
+                Err(Error::Rejected(Rejection::Insufficient { product, .. })) => Some(*product),
+                _ => None,
+            };
+            self.top_up(short);
         }
         answer
     }
 
-    /// Charges the card on file if what was used leaves too little.
-    fn top_up(&mut self) {
-        let wallet = self.state.wallet.as_ref();
-        if !wallet.is_some_and(|wallet| wallet.needs_top_up(self.watched, self.now)) {
+    /// Charges the card on file if what was used leaves too little, or a use was refused for want of these credits.
+    fn top_up(&mut self, short: Option<ProductId>) {
+        let needs = |wallet: &Wallet| {
+            let watched = wallet.top_up().and_then(TopUp::product);
+            wallet.needs_top_up(self.watched, self.now) || short.is_some() && short == watched
+        };
+        if !self.state.wallet.as_ref().is_some_and(needs) {
             return;
         }
         // A log that takes no more refuses the command's own append, or the next turn decides again.
         if let Err(error) = self.step_top_up() {
             tracing::debug!(%error, "An automatic top-up waits for the next turn");
         }
+        self.watch_anew();
+    }
+
+    /// Takes what can be spent now for what could be before.
+    pub(super) fn watch_anew(&mut self) {
         self.watched = self.state.wallet.as_ref().and_then(Wallet::watched_credits);
     }
 

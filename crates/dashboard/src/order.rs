@@ -6,7 +6,7 @@ use domain::{
     catalog::Interval,
     id::OrderId,
     money::typed,
-    wallet::{Dispute, Order, OrderStatus, ProviderKind},
+    wallet::{Dispute, Order, OrderKind, OrderStatus, ProviderKind},
 };
 use operator::{RefreshOrder, RefundOrder};
 use payments::{CheckoutProgress, OrderRefresh};
@@ -196,7 +196,7 @@ fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionDetail>) -> 
         }
         @if let Some(dispute) = &reversal.dispute { (disputed(dispute)) }
         @match order.status() {
-            OrderStatus::Pending if !order.is_processing() => div { dt { (layout::when(order.expires_at)) } dd { "Expires unless it is paid" } },
+            OrderStatus::Pending if !order.is_processing() && order.kind != OrderKind::TopUp => div { dt { (layout::when(order.expires_at)) } dd { "Expires unless it is paid" } },
             OrderStatus::Pending => {},
             OrderStatus::Expired if order.is_processing() => div { dt { (layout::when(order.expires_at)) } dd { "Expired; the payment that is under way still counts" } },
             OrderStatus::Expired => div { dt { (layout::when(order.expires_at)) } dd { "Expired; a late payment still counts" } },

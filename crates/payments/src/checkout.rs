@@ -17,7 +17,7 @@ use domain::{
 };
 use payments_port::{CheckoutPage, CheckoutRequest, Discount, OrderReference, Provider};
 
-use super::{Error, Payments, failpoint};
+use super::{Error, Payments, failpoint, named_locks::NamedLock};
 
 /// A request for a checkout.
 #[derive(Debug, Clone)]
@@ -60,19 +60,23 @@ impl Payments {
     ) -> Result<(OrderId, CheckoutPage), Error> {
         // A caller who disconnects must not leave a page without its order.
         let (payments, id) = (self.clone(), project.project.id);
-        let work = async move { payments.opened(&project, &new).await };
+        let work = async move {
+            let at_work = payments.0.context.epochs.begin(&project).await?;
+            payments.opened(&at_work, &project, &new).await
+        };
         self.0.checkouts.carry_out(id, work).await
     }
 
+    /// Opens one within work that has begun.
     pub(super) async fn opened(
         &self,
+        _at_work: &NamedLock,
         project: &ProjectCatalog,
         new: &NewCheckout,
     ) -> Result<(OrderId, CheckoutPage), Error> {
         let context = &self.0.context;
         let handle = &context.handle;
         let provider = context.providers.of(project)?;
-        let _at_work = context.epochs.begin(project).await?;
         let (product, price) = project
             .offered(&new.price)
             .ok_or(Error::Defect("the price is not offered"))?;

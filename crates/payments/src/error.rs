@@ -76,6 +76,16 @@ impl Error {
         matches!(self, Self::Provider(error) if error.is_unanswered())
     }
 
+    /// Whether the wallet, the catalog or the provider refuse to open a checkout, and would again.
+    pub(super) const fn opens_no_page(&self) -> bool {
+        match self {
+            Self::Wallet(error) => matches!(error, actors::Error::Rejected(_)),
+            Self::Provider(error) => error.is_refusal(),
+            Self::Defect(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether a retry may succeed: decisions of wallets and operators stay.
     pub(super) const fn is_passing(&self) -> bool {
         match self {

@@ -2,6 +2,8 @@
 //! until its outcome is known: the provider is asked again by the attempt's name, never charged under another. Its answer,
 //! its events and its list all lead to the same report.
 
+use std::time::Duration;
+
 use actors::{Address, TopUpList};
 use catalog::ProjectCatalog;
 use domain::{
@@ -9,7 +11,9 @@ use domain::{
     id::{OrderId, WalletKey},
     metadata::Metadata,
     text::PageUrl,
-    top_up::{ActionPage, COOL_DOWN_SECONDS, ChargeFailure, Decline, DeclineCode, DeclineKind},
+    top_up::{
+        ActionPage, COOL_DOWN_SECONDS, ChargeFailure, Decline, DeclineCode, DeclineKind, TopUpPlace,
+    },
     wallet::{
         Currency,
         purchase::{OrderReport, Purchase},
@@ -21,7 +25,8 @@ use payments_port::{
 };
 
 use super::{
-    Error, NewCardSetup, NewCheckout, Payments, failpoint, project_account::ProjectAccount,
+    Error, NewCardSetup, NewCheckout, Payments, failpoint, named_locks::NamedLock,
+    project_account::ProjectAccount,
 };
 
 /// For how long a charge is repeated under its name: a provider may keep a failed answer under it. Source: Stripe keeps
@@ -31,6 +36,10 @@ const REPEAT_SECONDS: i64 = 600;
 const CERTAIN_SECONDS: i64 = 900;
 /// How long a payment that the bank has is left alone: its end comes as an event.
 const PROCESSING_SECONDS: i64 = 3600;
+/// How long a request to charge may take, its wait for a turn included: less than is between the two above.
+const CHARGE_TIMEOUT: Duration = Duration::from_secs(240);
+/// The position in the list of what is due behind all open attempts.
+const AFTER_OPEN: (Timestamp, WalletKey) = (TopUpPlace::OPEN, WalletKey([u8::MAX; 16]));
 const PAGE_SIZE: usize = 64;
 const CONCURRENCY: usize = 16;
 
@@ -93,7 +102,9 @@ impl Payments {
         let provider = context.providers.of(project)?;
         let _at_work = context.epochs.begin(project).await?;
         provider.forget_card(&card.id).await?;
-        context.handle.remove_card(&project.scope, address).await?;
+        // Not one that was entered meanwhile.
+        let removed = (context.handle).remove_card(&project.scope, address, Some(card.id));
+        removed.await?;
         Ok(())
     }
 
@@ -108,39 +119,62 @@ impl Payments {
     }
 
     async fn charge_all(&self, project: &ProjectCatalog) -> Result<(), Error> {
-        let context = &self.0.context;
-        let (handle, scope) = (&context.handle, &project.scope);
-        let mut after = None;
-        self.0.top_up_pauses.forget_old(handle.now_in(scope));
+        let now = self.0.context.handle.now_in(&project.scope);
+        self.0.top_up_pauses.forget_old(project.project.id, now);
+        // Nothing new is bought for an archived project.
+        let mut waiting = (!project.project.archived).then_some(AFTER_OPEN);
         loop {
-            let now = handle.now_in(scope);
-            let page = handle.top_ups(scope, TopUpList::Due, after, now, PAGE_SIZE)?;
-            let due = page.iter().map(|(_, wallet)| *wallet);
-            let due = due.filter(|wallet| self.0.top_up_pauses.is_over(*wallet, now));
-            let due: Vec<_> = due.collect();
-            if !due.is_empty() {
-                let provider = context.providers.of(project)?.in_background();
-                let account = ProjectAccount::new(project, &*provider);
-                let charges = due.into_iter().map(|wallet| self.attempt(account, wallet));
-                let mut charges = stream::iter(charges).buffer_unordered(CONCURRENCY);
-                while charges.next().await.is_some() {}
+            // Before each page of those that may wait: an attempt must be asked for while its request is fresh.
+            let mut open = None;
+            loop {
+                open = self.charge_page(project, open, true).await?;
+                if open.is_none() {
+                    break;
+                }
             }
-            after = page.last().copied();
-            if page.len() < PAGE_SIZE {
+            let Some(after) = waiting else {
                 return Ok(());
-            }
+            };
+            waiting = self.charge_page(project, Some(after), false).await?;
         }
+    }
+
+    /// Charges a page of open attempts, or of wallets whose needed attempt is due; the position after it, if there are
+    /// more.
+    async fn charge_page(
+        &self,
+        project: &ProjectCatalog,
+        after: Option<(Timestamp, WalletKey)>,
+        open: bool,
+    ) -> Result<Option<(Timestamp, WalletKey)>, Error> {
+        let context = &self.0.context;
+        let (handle, scope, id) = (&context.handle, &project.scope, project.project.id);
+        let now = handle.now_in(scope);
+        let until = if open { TopUpPlace::OPEN } else { now };
+        let page = handle.top_ups(scope, TopUpList::Due, after, until, PAGE_SIZE)?;
+        let due = page.iter().map(|(_, wallet)| *wallet);
+        let due = due.filter(|wallet| self.0.top_up_pauses.is_over((id, *wallet), now));
+        let due: Vec<_> = due.collect();
+        if !due.is_empty() {
+            let provider = context.providers.of(project)?.in_background();
+            let account = ProjectAccount::new(project, &*provider);
+            let charges = due.into_iter().map(|wallet| self.attempt(account, wallet));
+            let mut charges = stream::iter(charges).buffer_unordered(CONCURRENCY);
+            while charges.next().await.is_some() {}
+        }
+        Ok(page.last().copied().filter(|_| page.len() == PAGE_SIZE))
     }
 
     /// Brings a wallet's open attempt on; what hinders it is logged, and it is left alone for a while.
     async fn attempt(&self, account: ProjectAccount<'_>, wallet: WalletKey) {
         let now = self.0.context.handle.now_in(&account.project.scope);
+        let (pauses, of) = (&self.0.top_up_pauses, (account.project.project.id, wallet));
         match self.charge_attempt(account, wallet).await {
-            Ok(None) => self.0.top_up_pauses.end(wallet),
-            Ok(Some(until)) => self.0.top_up_pauses.set(wallet, until),
+            Ok(None) => pauses.end(of),
+            Ok(Some(until)) => pauses.set(of, until),
             Err(error) => {
                 tracing::warn!(%error, ?wallet, "The outcome of an automatic top-up is not known yet");
-                self.0.top_up_pauses.double(wallet, now);
+                pauses.double(of, now);
             }
         }
     }
@@ -153,8 +187,9 @@ impl Payments {
     ) -> Result<Option<Timestamp>, Error> {
         let context = &self.0.context;
         let (handle, scope) = (&context.handle, &account.project.scope);
-        let _at_work = context.epochs.begin(account.project).await?;
-        let Some(open) = handle.open_attempt(scope, wallet).await? else {
+        let at_work = context.epochs.begin(account.project).await?;
+        let sells = !account.project.project.archived;
+        let Some(open) = handle.open_attempt(scope, wallet, sells).await? else {
             // As of a frozen wallet: none is decided sooner than that after another.
             return Ok(Some(handle.now_in(scope).plus_seconds(COOL_DOWN_SECONDS)));
         };
@@ -184,7 +219,7 @@ impl Payments {
             since: open.attempt.at,
         };
         failpoint::reached("top_up.charging");
-        let answer = self.ask(account, &charge).await?;
+        let answer = self.ask(account, &charge, sells && open.is_wanted).await?;
         failpoint::reached("top_up.charged");
         let failed = |failure| {
             let report = Purchase::Report(order.serial, OrderReport::ChargeFailed(failure));
@@ -197,7 +232,7 @@ impl Payments {
                 let subject = ObjectRef::Payment(subject);
                 let fulfilment = &context.fulfilment;
                 fulfilment
-                    .place_paid_order(account, &subject, *paid)
+                    .place_within(&at_work, account, (&subject, *paid))
                     .await?;
             }
             Answer::Outcome(CardOutcome::Processing(_)) => {
@@ -211,16 +246,25 @@ impl Payments {
                 if let Some(payment) = &payment {
                     match account.provider.cancel_card_charge(payment).await {
                         Err(error) if error.is_refusal() => {
-                            let subject = ObjectRef::Payment(payment.clone());
-                            context.fulfilment.refresh(account, &subject).await?;
+                            let (subject, fulfilment) =
+                                (ObjectRef::Payment(payment.clone()), &context.fulfilment);
+                            fulfilment
+                                .refresh_within(&at_work, account, &subject)
+                                .await?;
                         }
                         canceled => canceled?,
                     }
                 }
                 let failure = match decline.kind {
                     DeclineKind::ActionRequired => {
-                        let page = self.action_page(account.project, &charge).await?;
-                        ChargeFailure::ActionRequired(decline, page)
+                        match self.action_page(&at_work, account.project, &charge).await {
+                            Ok(page) => ChargeFailure::ActionRequired(decline, page),
+                            Err(error) if error.opens_no_page() => {
+                                tracing::warn!(%error, %order, "No page for a top-up that the bank wants the buyer for");
+                                ChargeFailure::Declined(decline)
+                            }
+                            Err(error) => return Err(error),
+                        }
                     }
                     DeclineKind::Retryable | DeclineKind::Final => ChargeFailure::Declined(decline),
                 };
@@ -232,31 +276,37 @@ impl Payments {
         Ok(None)
     }
 
-    /// What came of a charge, which is made unless that may charge twice.
-    async fn ask(&self, account: ProjectAccount<'_>, charge: &CardCharge) -> Result<Answer, Error> {
+    /// What came of a charge, which is made if it is still wanted, unless that may charge twice.
+    async fn ask(
+        &self,
+        account: ProjectAccount<'_>,
+        charge: &CardCharge,
+        is_wanted: bool,
+    ) -> Result<Answer, Error> {
+        let unavailable = |reason| Error::from(payments_port::Error::unavailable(reason));
         // A price never changes: another takes its place.
         let is_agreed = account.project.offered(&charge.reference.price).is_some();
         let now = self.0.context.handle.now_in(&account.project.scope);
         let is_older = |seconds| now >= charge.since.plus_seconds(seconds);
-        let is_old = is_older(REPEAT_SECONDS);
-        if is_old && !is_older(CERTAIN_SECONDS) {
-            let reason = "a request to charge the card may still be under way";
-            return Err(payments_port::Error::unavailable(reason).into());
-        }
-        let refused = match (is_agreed, is_old) {
-            (false, _) => ChargeFailure::PriceChanged,
-            (true, true) => ChargeFailure::NeverCharged,
-            (true, false) => match account.provider.charge_card(charge).await {
-                Ok(outcome) => return Ok(Answer::Outcome(outcome)),
-                Err(error) if error.is_refusal() => {
-                    tracing::warn!(%error, order = %charge.reference.order, "The payment provider refused to charge a card on file");
-                    ChargeFailure::Declined(Decline {
-                        code: DeclineCode::unnamed(),
-                        kind: DeclineKind::Final,
-                    })
+        let refused = match (is_wanted, is_agreed) {
+            (true, false) => ChargeFailure::PriceChanged,
+            (true, true) if !is_older(REPEAT_SECONDS) => {
+                let made = account.provider.charge_card(charge);
+                // Also one that had to wait for its turn ends before the provider's list has to tell all.
+                let made = tokio::time::timeout(CHARGE_TIMEOUT, made).await;
+                match made.map_err(|_| unavailable("it took too long"))? {
+                    Ok(outcome) => return Ok(Answer::Outcome(outcome)),
+                    Err(error) if error.is_refusal() => {
+                        tracing::warn!(%error, order = %charge.reference.order, "The payment provider refused to charge a card on file");
+                        ChargeFailure::Declined(Decline {
+                            code: DeclineCode::unnamed(),
+                            kind: DeclineKind::Final,
+                        })
+                    }
+                    Err(error) => return Err(error.into()),
                 }
-                Err(error) => return Err(error.into()),
-            },
+            }
+            _ => ChargeFailure::NeverCharged,
         };
         // An earlier process may have charged it.
         let (order, since) = (charge.reference.order, charge.since);
@@ -264,12 +314,19 @@ impl Payments {
             account
                 .provider
                 .find_card_charge(order, &charge.customer, &charge.operation, since);
-        Ok(found.await?.map_or(Answer::None(refused), Answer::Outcome))
+        match found.await? {
+            Some(outcome) => Ok(Answer::Outcome(outcome)),
+            None if refused == ChargeFailure::NeverCharged && !is_older(CERTAIN_SECONDS) => Err(
+                unavailable("a request to charge the card may still be under way"),
+            ),
+            None => Ok(Answer::None(refused)),
+        }
     }
 
     /// Opens a checkout of the same price, on which the buyer does what the bank asks for.
     async fn action_page(
         &self,
+        at_work: &NamedLock,
         project: &ProjectCatalog,
         charge: &CardCharge,
     ) -> Result<ActionPage, Error> {
@@ -287,7 +344,7 @@ impl Payments {
             locale: None,
             save_card: true,
         };
-        let (order, page) = self.opened(project, &new).await?;
+        let (order, page) = self.opened(at_work, project, &new).await?;
         let url = PageUrl::new(page.url);
         Ok(ActionPage {
             order: order.serial,

@@ -12,7 +12,7 @@ use domain::{
     time::Timestamp,
     top_up::{Decline, SavedCard},
     wallet::{
-        Currency, OpenInvoice, Reversal, SubscriptionStatus,
+        Currency, OpenInvoice, OrderKind, Reversal, SubscriptionStatus,
         bill::Pays,
         pay::{PaidCycle, Payment},
     },
@@ -133,6 +133,8 @@ pub struct PaymentWithoutOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidOrder {
     pub order: OrderId,
+    /// What it is if it is not known here: a checkout's, or an automatic top-up's.
+    pub kind: OrderKind,
     /// The price, from the provider's metadata, if it names one.
     pub price: Option<PriceId>,
     /// The user whose wallet gets the credits; `None` for an anonymous wallet.

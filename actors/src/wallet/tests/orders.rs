@@ -8,7 +8,7 @@ use domain::{
     terms::Terms,
     text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        OrderStatus,
+        OrderKind, OrderStatus,
         pay::{PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
@@ -63,6 +63,7 @@ pub(super) async fn placed(service: &Service) -> OrderId {
 pub(super) fn paid(service: &Service, order: OrderId) -> Pay {
     Pay {
         order: order.serial,
+        kind: OrderKind::Checkout,
         code: service.handle.mint_code(&service.scope),
         missing_order: None,
         payment: Payment {

@@ -17,7 +17,7 @@ use domain::{
     terms::Terms,
     text::{Email, ExternalUserId},
     wallet::{
-        Receipt,
+        OrderKind, Receipt,
         pay::{Pay, Payment},
         place_order::PlaceOrder,
     },
@@ -108,6 +108,7 @@ async fn buy(handle: &Handle, scope: &Scope, wallet: u64, product: ProductId) ->
     placed.await.context("placing an order")?;
     let pay = Pay {
         order: order.serial,
+        kind: OrderKind::Checkout,
         code: handle.mint_code(scope),
         missing_order: None,
         payment: Payment {

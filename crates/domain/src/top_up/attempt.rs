@@ -134,6 +134,8 @@ pub enum TopUpChange {
     Begun(TopUpAttempt),
     /// An attempt ended.
     Ended(u64, AttemptOutcome),
+    /// A top-up was paid, for so much, that is not the open attempt.
+    Charged(i64),
     /// A needed attempt has to wait until then; `None`: it is not needed any more.
     Waits(Option<Timestamp>),
     /// It is suspended.

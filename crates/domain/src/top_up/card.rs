@@ -86,6 +86,10 @@ impl DeclineCode {
         }))
     }
 
+    pub(crate) fn is(&self, code: OwnCode) -> bool {
+        *self == Self::of(code)
+    }
+
     /// The word for a decline that the provider does not name.
     #[must_use]
     pub fn unnamed() -> Self {

@@ -52,6 +52,11 @@ impl TopUpRule {
                 let count = missing
                     .saturating_add(each.saturating_sub(1))
                     .checked_div(each)?;
+                // Only a debt may ask for more than these.
+                let affordable = self
+                    .monthly_limit_cents
+                    .checked_div(self.terms.amount_cents)?;
+                let count = count.min(affordable).min(Quantity::MAX.into());
                 Quantity::new(u32::try_from(count).ok()?)?
             }
         };
@@ -94,22 +99,23 @@ impl TopUpRule {
                 "target",
                 "must not be below the threshold",
             )?;
+            ensure(
+                target <= terms.credits.saturating_mul(Quantity::MAX.into()),
+                "target",
+                "would take more than 1,000 of the price at once",
+            )?;
         }
-        let fits = self.purchase(0).is_some();
+        let is_covered = self.purchase(0).is_some_and(|(quantity, cents)| {
+            let reaches = match self.size {
+                TopUpSize::Target(target) => quantity.of(terms.credits) >= target,
+                TopUpSize::Quantity(_) => true,
+            };
+            reaches && cents <= self.monthly_limit_cents
+        });
         ensure(
-            fits,
-            "target",
-            "would take more than 1,000 of the price at once",
-        )?;
-        let one = match self.size {
-            TopUpSize::Quantity(quantity) => terms.times(quantity).map(|(cents, _)| cents),
-            TopUpSize::Target(_) => Some(terms.amount_cents),
-        };
-        let is_affordable = one.is_some_and(|cents| cents <= self.monthly_limit_cents);
-        ensure(
-            is_affordable && self.monthly_limit_cents <= crate::MAX_CREDITS,
+            is_covered && self.monthly_limit_cents <= crate::MAX_CREDITS,
             "monthlyLimitCents",
-            "must cover one top-up",
+            "must cover one top-up of an empty balance",
         )?;
         ensure(
             (1..=MAX_ATTEMPTS_A_DAY).contains(&self.max_per_day),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     COOL_DOWN_SECONDS, FRESH_CARD_SECONDS, MAX_FAILURES, REFUND_COOL_DOWN_SECONDS,
     attempt::{AttemptOutcome, Suspension, TopUpAttempt, TopUpChange},
-    card::{Decline, DeclineKind, SavedCard},
+    card::{Decline, DeclineKind, OwnCode, SavedCard},
     rule::TopUpRule,
 };
 use crate::{
@@ -78,10 +78,15 @@ pub enum TopUpStep {
 /// Where a top-up is listed, so that it is found without reading its wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TopUpPlace {
-    /// When somebody has to look at it: at once for an open attempt, else when a needed attempt is due.
+    /// When somebody has to look at it: [`Self::OPEN`] for an open attempt, else when a needed attempt is due.
     pub due_at: Option<Timestamp>,
     /// Whether it is suspended.
     pub suspended: bool,
+}
+
+impl TopUpPlace {
+    /// When an open attempt is due: before all that is not open yet.
+    pub const OPEN: Timestamp = Timestamp(0);
 }
 
 /// Where a top-up stands.
@@ -170,11 +175,13 @@ impl TopUp {
 
     /// Where it stands, and the ceiling that it waits for.
     pub fn state(&self, available: i64, at: Timestamp) -> (TopUpState, Option<Ceiling>) {
+        if self.open.is_some() {
+            return (TopUpState::Charging, None);
+        }
         let Some(rule) = &self.rule else {
             return (TopUpState::Off, None);
         };
         match &self.suspended {
-            _ if self.open.is_some() => return (TopUpState::Charging, None),
             Some(Suspension::ActionRequired(_)) => return (TopUpState::ActionRequired, None),
             Some(_) => return (TopUpState::Suspended, None),
             None => {}
@@ -212,9 +219,15 @@ impl TopUp {
 
     pub(crate) fn due_at(&self) -> Option<Timestamp> {
         match &self.open {
-            Some(attempt) => Some(attempt.at),
+            Some(_) => Some(TopUpPlace::OPEN),
             None => self.retries_at(),
         }
+    }
+
+    /// Whether an open attempt is still what the buyer wants: not switched off, suspended, or by another card by now.
+    pub fn is_wanted(&self) -> bool {
+        let cards = self.open.as_ref().zip(self.card.as_ref());
+        self.is_on() && cards.is_some_and(|(open, card)| open.card == card.id)
     }
 
     /// What suspends it after a failure that leaves it to the wallet.
@@ -270,12 +283,20 @@ impl TopUp {
             }
             TopUpChange::Begun(attempt) => return self.begin(attempt),
             TopUpChange::Ended(number, outcome) => return self.end(number, outcome, at),
+            TopUpChange::Charged(cents) if cents < 0 => return false,
+            TopUpChange::Charged(cents) => {
+                self.month = self.month.at(Period::Monthly, at).plus(cents);
+            }
             TopUpChange::Waits(until) => self.waits_until = until,
             TopUpChange::Suspended(reason) => {
                 self.suspended = Some(reason);
                 self.waits_until = None;
             }
-            TopUpChange::Resumed => self.clear_failures(),
+            TopUpChange::Resumed => {
+                self.clear_failures();
+                // What was needed meanwhile is decided without a further use, which may be refused.
+                self.waits_until = Some(self.not_before);
+            }
         }
         true
     }
@@ -317,7 +338,9 @@ impl TopUp {
                 if of_month.end == self.month.ends_at {
                     self.month = self.month.plus(attempt.cents.saturating_neg());
                 }
-                self.failures = self.failures.saturating_add(1);
+                // Of what was never asked for, nobody said no.
+                let is_asked = !decline.code.is(OwnCode::NeverCharged);
+                self.failures = self.failures.saturating_add(is_asked.into());
                 self.last_decline = Some(decline);
                 let doubled = COOL_DOWN_SECONDS.checked_shl(self.failures);
                 let wait = doubled.map_or(DAY_SECONDS, |wait| {
@@ -330,7 +353,7 @@ impl TopUp {
         true
     }
 
-    /// One of its orders was refunded: an hour, and until the threshold is crossed again, nothing is charged.
+    /// An order of its credits was refunded: an hour, and until the threshold is crossed again, nothing is charged.
     pub(crate) fn refunded(&mut self, available: i64, at: Timestamp) {
         let pause = at.plus_seconds(REFUND_COOL_DOWN_SECONDS);
         self.not_before = self.not_before.max(pause);
@@ -349,7 +372,7 @@ impl TopUp {
     }
 
     /// The product whose credits the rule watches.
-    pub(crate) fn product(&self) -> Option<ProductId> {
+    pub fn product(&self) -> Option<ProductId> {
         self.rule.as_ref().map(|rule| rule.terms.fills)
     }
 

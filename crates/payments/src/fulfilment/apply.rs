@@ -83,6 +83,7 @@ impl ReportApplier<'_> {
     pub(super) async fn paid_order(&self, report: PaidOrder) -> Result<(), Error> {
         let PaidOrder {
             order,
+            kind,
             price,
             user,
             quantity,
@@ -111,6 +112,7 @@ impl ReportApplier<'_> {
         let scope = &self.project.scope;
         let pay = Pay {
             order: order.serial,
+            kind,
             code: self.of.handle.mint_code(scope),
             missing_order,
             payment,

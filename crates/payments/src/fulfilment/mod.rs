@@ -19,8 +19,13 @@ use payments_port::{InvoiceName, InvoicePart, ObjectRef, Owners, PaidOrder, Repo
 
 use self::apply::ReportApplier;
 use super::{
-    Error, doubled_subscriptions::DoubledSubscriptions, named_locks::NamedLocks, outages::Outages,
-    project_account::ProjectAccount, provider_epochs::ProviderEpochs, unfulfilled::List,
+    Error,
+    doubled_subscriptions::DoubledSubscriptions,
+    named_locks::{NamedLock, NamedLocks},
+    outages::Outages,
+    project_account::ProjectAccount,
+    provider_epochs::ProviderEpochs,
+    unfulfilled::List,
 };
 
 /// Applies the provider's state to wallets. Cheap to clone.
@@ -80,7 +85,17 @@ impl Fulfilment {
         account: ProjectAccount<'_>,
         subject: &ObjectRef,
     ) -> Result<CheckoutProgress, Error> {
-        let _at_work = self.epochs.begin(account.project).await?;
+        let at_work = self.epochs.begin(account.project).await?;
+        self.refresh_within(&at_work, account, subject).await
+    }
+
+    /// [`Fulfilment::refresh`] within work that has begun: to begin again would wait for who waits for its end.
+    pub(crate) async fn refresh_within(
+        &self,
+        _at_work: &NamedLock,
+        account: ProjectAccount<'_>,
+        subject: &ObjectRef,
+    ) -> Result<CheckoutProgress, Error> {
         // If two fetches of one payment overlapped, it would be unknown which answer is newer.
         let _lock = match subject {
             ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
@@ -116,9 +131,18 @@ impl Fulfilment {
         subject: &ObjectRef,
         paid: PaidOrder,
     ) -> Result<(), Error> {
-        let _at_work = self.epochs.begin(account.project).await?;
-        let applier = self.applier(account, subject);
-        applier.paid_order(paid).await
+        let at_work = self.epochs.begin(account.project).await?;
+        self.place_within(&at_work, account, (subject, paid)).await
+    }
+
+    /// [`Fulfilment::place_paid_order`] within work that has begun.
+    pub(crate) async fn place_within(
+        &self,
+        _at_work: &NamedLock,
+        account: ProjectAccount<'_>,
+        (subject, paid): (&ObjectRef, PaidOrder),
+    ) -> Result<(), Error> {
+        self.applier(account, subject).paid_order(paid).await
     }
 
     fn applier<'a>(

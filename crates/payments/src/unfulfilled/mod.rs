@@ -15,7 +15,7 @@ use domain::{
     metadata::Metadata,
     terms::Terms,
     text::{IdempotencyKey, PaymentId},
-    wallet::{pay::Pay, place_order::PlaceOrder},
+    wallet::{OrderKind, pay::Pay, place_order::PlaceOrder},
 };
 use payments_port::{ObjectRef, RefundRequest};
 
@@ -124,6 +124,7 @@ impl Payments {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let pay = Pay {
             order: order.serial,
+            kind: OrderKind::Checkout,
             code: handle.mint_code(scope),
             missing_order: Some(PlaceOrder {
                 order: order.serial,

@@ -4,7 +4,7 @@
 use domain::{
     text::SubscriptionId,
     wallet::{
-        Currency,
+        Currency, OrderKind,
         pay::{PaidCycle, Payment},
     },
 };
@@ -95,6 +95,7 @@ impl Stripe {
         });
         Ok(PaidOrder {
             order: reference.order,
+            kind: OrderKind::Checkout,
             price: Some(reference.price),
             user: reference.user.clone(),
             quantity: state.quantity,

@@ -5,7 +5,7 @@ use domain::{
     text::{CardId, CustomerId, Email, PaymentId},
     time::Timestamp,
     top_up::{DeclineKind, SavedCard},
-    wallet::{Currency, Receipt, pay::Payment},
+    wallet::{Currency, OrderKind, Receipt, pay::Payment},
 };
 use payments_port::{
     CardCharge, CardOutcome, CardSetup, CardSetupRequest, CheckoutPage, Operation, PaidOrder,
@@ -127,9 +127,12 @@ impl Stripe {
         since: Timestamp,
     ) -> Result<Option<CardOutcome>, Error> {
         let found = self.client.find_card_charge(customer, operation, since);
-        match found.await? {
-            Some(intent) => Ok(Some(self.outcome(order, intent).await)),
-            None => Ok(None),
+        match found.await {
+            Ok(Some(intent)) => Ok(Some(self.outcome(order, intent).await)),
+            Ok(None) => Ok(None),
+            // The customer is of a former account, which has all of their payments.
+            Err(Error::Refused(refusal)) if refusal.is_missing() => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -164,6 +167,7 @@ impl Stripe {
         let email = charge.and_then(|charge| charge.billing_details.email);
         PaidOrder {
             order,
+            kind: OrderKind::TopUp,
             price: intent.metadata.price,
             user: intent.metadata.user,
             quantity: intent.metadata.quantity,

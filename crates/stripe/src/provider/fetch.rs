@@ -5,7 +5,7 @@ use domain::{
     text::{CheckoutId, PageUrl, PaymentId},
     time::Timestamp,
     wallet::{
-        Currency, OpenInvoice, Receipt, SubscriptionStatus as Status,
+        Currency, OpenInvoice, OrderKind, Receipt, SubscriptionStatus as Status,
         pay::{PaidCycle, Payment},
     },
 };
@@ -154,6 +154,7 @@ impl Stripe {
         let full_price = terms.map_or(0, |terms| quantity.of(terms.amount_cents));
         let paid = PaidOrder {
             order,
+            kind: OrderKind::Checkout,
             price: session.metadata.price,
             user: session.metadata.user.clone(),
             quantity,
@@ -288,6 +289,7 @@ impl Stripe {
         let metadata = &subscription.metadata;
         Ok(PaidOrder {
             order: first_order,
+            kind: OrderKind::Checkout,
             price: metadata.price.or(state.price),
             user: metadata.user.clone(),
             quantity: metadata.quantity,

@@ -7,6 +7,7 @@ use crate::{
     metadata::Metadata,
     text::SubscriptionId,
     time::Timestamp,
+    top_up::TopUp,
     wallet::state::{
         Wallet,
         account::LotOrigin,
@@ -15,7 +16,7 @@ use crate::{
         event::{OrderPaid, OrderPlaced},
         instruction::{Instruction, InstructionRecord, InstructionStage},
         lots::CycleTag,
-        order::{ArchivedOrder, Order, OrderKind, OrderStatus, Receipt, Reversal, Stage},
+        order::{ArchivedOrder, Order, OrderStatus, Receipt, Reversal, Stage},
         subscription::{Subscription, SubscriptionOver},
     },
 };
@@ -186,14 +187,17 @@ impl Wallet {
             };
         };
         order.pending_refunds = order.unseen(reversal);
-        let is_refunded_top_up = order.kind == OrderKind::TopUp
-            && reversal.refunded_cents > order.reversal.refunded_cents;
+        let former = order.reversal;
+        let is_taken_back = reversal.refunded_cents > former.refunded_cents
+            || reversal.disputed_cents > former.disputed_cents;
+        let fills = order.terms.fills;
         order.reversal = reversal;
         let reversed = order.status() == OrderStatus::Refunded;
         let subscriptions = commerce.subscriptions.iter_mut();
         subscriptions.for_each(|existing| existing.mark_reversed(serial, reversed));
         let moved = self.credits_reversed(&key, serial, credits)?;
-        if is_refunded_top_up {
+        let watched = self.top_up().and_then(TopUp::product);
+        if is_taken_back && watched == Some(fills) {
             self.top_up_refunded(at);
         }
         Ok(moved)

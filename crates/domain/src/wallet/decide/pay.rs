@@ -37,6 +37,8 @@ pub struct MintedCode {
 pub struct Pay {
     /// The order that it pays.
     pub order: OrderSerial,
+    /// What the order is if it was never placed here: a checkout's, or an automatic top-up's.
+    pub kind: OrderKind,
     /// The order as the provider's metadata describes it, in case it was never placed here.
     pub missing_order: Option<PlaceOrder>,
     /// The payment that completed it.
@@ -60,6 +62,7 @@ impl Wallet {
     ) -> Result<Vec<Event>, Rejection> {
         let Pay {
             order,
+            kind,
             missing_order,
             payment,
             billing,
@@ -74,11 +77,7 @@ impl Wallet {
         let mut decision = DecisionBuilder::on(self, Some(order), id, archived, now);
         if existing.is_none() {
             let missing = missing_order.filter(|missing| missing.order == order);
-            decision.place(
-                OrderKind::Checkout,
-                UNKNOWN_CODE,
-                missing.ok_or(Rejection::OrderNotFound)?,
-            );
+            decision.place(kind, UNKNOWN_CODE, missing.ok_or(Rejection::OrderNotFound)?);
         }
         let late = billing.as_ref().is_some_and(|billing| billing.after_end);
         let subscription = id.and_then(|id| decision.wallet.subscription(id));

@@ -21,8 +21,6 @@ use crate::{
 
 /// How long an order stays pending.
 pub const PENDING_SECONDS: i64 = 86_400;
-/// How long an order of an automatic top-up stays pending: payments that take days end by themselves.
-const TOP_UP_PENDING_SECONDS: i64 = 30 * PENDING_SECONDS;
 /// The most pending orders of one wallet, because each is kept with it.
 pub const MAX_PENDING: usize = 100;
 
@@ -150,11 +148,11 @@ impl DecisionBuilder {
             locale,
             names_code,
         } = command;
-        let seconds = match kind {
-            OrderKind::TopUp => TOP_UP_PENDING_SECONDS,
-            _ => PENDING_SECONDS,
+        let expires_at = match kind {
+            // It ends with its attempt, which the provider is asked about until it tells.
+            OrderKind::TopUp => Timestamp::NEVER,
+            _ => self.now.plus_seconds(PENDING_SECONDS),
         };
-        let expires_at = self.now.plus_seconds(seconds);
         self.push(Change::OrderPlaced(Box::new(OrderPlaced {
             order,
             project: self.wallet.project,

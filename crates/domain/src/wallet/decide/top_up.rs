@@ -160,9 +160,7 @@ impl Wallet {
                 Some(Suspension::ActionRequired(Box::new(page)))
             }
             ChargeFailure::PriceChanged => Some(Suspension::PriceChanged),
-            ChargeFailure::Declined(_) | ChargeFailure::NeverCharged if is_of_card => {
-                top_up.suspension_by(decline.kind)
-            }
+            ChargeFailure::Declined(_) if is_of_card => top_up.suspension_by(decline.kind),
             ChargeFailure::Declined(_) | ChargeFailure::NeverCharged => None,
         };
         let suspended = suspension
@@ -176,18 +174,22 @@ impl Wallet {
 impl DecisionBuilder {
     /// Ends the attempt whose order was paid. A payment by the buyer lifts what suspends the top-up.
     pub(super) fn settle_top_up(&mut self, serial: OrderSerial) {
-        let Some((top_up, order)) = self.wallet.top_up().zip(self.wallet.order(serial)) else {
+        let order = self.wallet.order(serial);
+        let Some(order) = order.filter(|order| order.stage == Stage::Paid) else {
             return;
         };
-        if order.stage != Stage::Paid {
-            return;
-        }
-        let open = top_up.open.as_ref().filter(|open| open.order == serial);
-        let by_hand =
-            order.kind == OrderKind::Checkout && Some(order.terms.fills) == top_up.product();
-        let change = match open {
+        let top_up = self.wallet.top_up();
+        let open = top_up.and_then(|top_up| top_up.open.as_ref());
+        let lifts = |top_up: &TopUp| {
+            top_up.product() == Some(order.terms.fills) && top_up.is_lifted_by_payment()
+        };
+        let change = match open.filter(|open| open.order == serial) {
             Some(open) => TopUpChange::Ended(open.number, AttemptOutcome::Succeeded),
-            None if by_hand && top_up.is_lifted_by_payment() => TopUpChange::Resumed,
+            // Its attempt was taken for failed, or is of after the backup that this log continues.
+            None if order.kind == OrderKind::TopUp => TopUpChange::Charged(order.amount_cents),
+            None if order.kind == OrderKind::Checkout && top_up.is_some_and(lifts) => {
+                TopUpChange::Resumed
+            }
             None => return,
         };
         self.push(changed(change));

@@ -122,10 +122,12 @@ impl Wallet {
         }
     }
 
-    /// What can be spent of the credits that the automatic top-up watches; `None` where none is on.
+    /// What can be spent of the credits that the automatic top-up watches, negative for what is owed; `None` where none
+    /// is on.
     pub fn watched_credits(&self) -> Option<i64> {
         let product = self.top_up.as_ref()?.product()?;
-        Some(self.available(product))
+        let owed = self.account(product).map_or(0, |it| it.debt().owed);
+        Some(self.available(product).saturating_sub(owed))
     }
 
     /// The accounts that ever had credits, in the order in which they were first filled.

@@ -10,7 +10,7 @@ use crate::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, Feature, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
-        Change, Order, Reversal, Subscription, SubscriptionStatus,
+        Change, Order, OrderKind, Reversal, Subscription, SubscriptionStatus,
         bill::{Bill, Pays},
         event::SubscriptionEvent,
         pay::{MintedCode, PaidCycle, Pay, Payment},
@@ -102,6 +102,7 @@ pub(super) fn payment(serial: u128, amount_cents: i64) -> Payment {
 pub(super) fn paying(serial: u128, amount_cents: i64) -> Pay {
     Pay {
         order: OrderSerial(serial),
+        kind: OrderKind::Checkout,
         missing_order: None,
         payment: payment(serial, amount_cents),
         billing: None,

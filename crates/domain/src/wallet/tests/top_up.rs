@@ -7,7 +7,7 @@ use proptest::{prelude::*, test_runner::Config};
 use super::{
     GOLD, at, deduct,
     driver::Driver,
-    shop::{pack, paying, payment},
+    shop::{pack, paying, payment, placed},
 };
 use crate::{
     Quantity, Rejection, Timestamp,
@@ -383,6 +383,85 @@ fn a_refund_waits_an_hour_and_for_the_threshold_to_be_crossed_again() {
 }
 
 #[test]
+fn a_refund_of_what_was_bought_by_hand_charges_nothing_either() {
+    let mut driver = armed(one());
+    driver.spend(10, 20);
+    driver.turn(11, |driver| {
+        assert!(driver.refund(1, CENTS));
+    });
+    assert_eq!((driver.open(), driver.gold()), (None, 0));
+    driver.pass_seconds(2 * HOUR);
+    driver.turn(12, |_| {});
+    assert_eq!(driver.open(), None);
+}
+
+#[test]
+fn what_was_never_charged_is_no_failure_of_the_card() {
+    let mut driver = armed(one());
+    driver.spend(10, 60);
+    for serial in [10, 11, 12] {
+        assert_eq!(driver.open(), Some(serial));
+        driver.fail_charge(serial, ChargeFailure::NeverCharged);
+        assert_eq!(driver.suspended_for(), None);
+        driver.pass_seconds(MINUTE);
+        driver.turn(serial + 1, |_| {});
+    }
+    assert_eq!(driver.open(), None, "three a day");
+    driver.pass_seconds(DAY);
+    driver.turn(13, |_| {});
+    assert_eq!(driver.open(), Some(13));
+}
+
+#[test]
+fn another_card_charges_what_was_needed_although_nothing_is_left_to_use() {
+    let mut driver = armed(one());
+    driver.spend(10, 100);
+    driver.fail_charge(10, declined("stolen_card", DeclineKind::Final));
+    driver.pass_seconds(HOUR);
+    driver.turn(11, |driver| driver.save_card("pm_2"));
+    assert_eq!(driver.open(), Some(11));
+}
+
+#[test]
+fn an_attempt_is_wanted_by_the_same_rule_and_card_only() {
+    let mut driver = armed(one());
+    driver.spend(10, 60);
+    let is_wanted = |driver: &Driver| driver.wallet.top_up().unwrap().is_wanted();
+    assert!(is_wanted(&driver));
+    let off = SetTopUp {
+        rule: None,
+        ..set(one())
+    };
+    driver.set_top_up(off).unwrap();
+    assert_eq!(driver.top_up_state(), TopUpState::Charging);
+    assert!(!is_wanted(&driver));
+    driver.set_top_up(set(one())).unwrap();
+    assert!(is_wanted(&driver));
+    driver.save_card("pm_2");
+    assert!(!is_wanted(&driver));
+}
+
+#[test]
+fn a_payment_that_was_taken_for_failed_or_is_of_no_attempt_counts_for_the_month() {
+    let mut driver = armed(rule(TopUpSize::Quantity(Quantity::ONE), 2 * CENTS));
+    driver.spend(10, 60);
+    driver.fail_charge(10, ChargeFailure::NeverCharged);
+    assert_eq!(driver.pay(10, CENTS), Ok(true));
+    let unknown = Pay {
+        kind: OrderKind::TopUp,
+        missing_order: Some(placed(11, pack())),
+        ..paying(11, CENTS)
+    };
+    assert_eq!(driver.pay_with(unknown), Ok(true));
+    assert_eq!(driver.placed_order(11).kind, OrderKind::TopUp);
+    let charged = driver.wallet.top_up().unwrap();
+    assert_eq!(charged.charged_this_month(driver.now), 2 * CENTS);
+    driver.pass_seconds(HOUR);
+    driver.spend(12, 220);
+    assert_eq!((driver.open(), driver.gold()), (None, 20));
+}
+
+#[test]
 fn a_dispute_of_a_top_up_suspends() {
     let mut driver = armed(one());
     driver.spend(10, 60);
@@ -453,6 +532,7 @@ fn a_rule_that_makes_no_sense_is_refused() {
             },
         ),
         ("target", rule(TopUpSize::Target(49), CENTS)),
+        ("monthlyLimitCents", rule(TopUpSize::Target(201), 2 * CENTS)),
         ("target", rule(TopUpSize::Target(100_001), 1 << 40)),
         (
             "maxPerDay",
