@@ -550,7 +550,7 @@ async fn a_template_is_the_projects_own_where_it_can_be_rendered() {
             "a",
             &"x".repeat(40_000),
             Value::Null,
-            "mails.templates",
+            "mails.templates[0].text",
             "32000 bytes",
         ),
     ] {

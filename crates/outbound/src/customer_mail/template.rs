@@ -12,11 +12,21 @@ pub(super) type Values = BTreeMap<&'static str, String>;
 const FUEL: u64 = 20_000;
 /// The most bytes of what is rendered.
 const MAX_BYTES: usize = 64 * 1024;
+/// The most bytes of a template.
+const MAX_SOURCE: usize = 32_000;
+/// The most bytes in a tag, and the most tags with `elif`: the library calls itself for each operator and branch, and a
+/// stack that overflows would end the process. It bounds by itself how deep `if` is nested.
+const MAX_TAG: usize = 200;
+const MAX_BRANCHES: usize = 50;
 
 /// Renders a template.
 /// # Errors
 /// What is wrong with it, and in which line.
 pub(super) fn render(source: &str, is_html: bool, values: &Values) -> Result<String, String> {
+    if source.len() > MAX_SOURCE {
+        let message = format!("a template has at most {MAX_SOURCE} bytes");
+        return Err(at_line(1, &message));
+    }
     restrict(source)?;
     // It has no filters, tests and functions either.
     let mut environment = Environment::empty();
@@ -46,7 +56,7 @@ pub(super) fn render(source: &str, is_html: bool, values: &Values) -> Result<Str
 
 /// Refuses all but `{{ name }}`, `{% if %}` with its branches, and comments.
 fn restrict(source: &str) -> Result<(), String> {
-    let mut rest = source;
+    let (mut rest, mut branches) = (source, 0_usize);
     while let Some((_, tag)) = rest.find('{').and_then(|at| rest.split_at_checked(at)) {
         let kinds = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];
         let Some((begin, end)) = kinds.into_iter().find(|(begin, _)| tag.starts_with(begin)) else {
@@ -55,7 +65,20 @@ fn restrict(source: &str) -> Result<(), String> {
         };
         let inner = tag.strip_prefix(begin).unwrap_or_default();
         let (inner, after) = inner.split_once(end).unwrap_or((inner, ""));
-        if let Some(fault) = fault(begin, inner) {
+        // A mark at either end removes the space beside the tag.
+        let bare = inner.strip_prefix('-').unwrap_or(inner);
+        let bare = bare.strip_suffix('-').unwrap_or(bare);
+        let word = bare.split_whitespace().next().unwrap_or_default();
+        branches = branches.saturating_add((begin == "{%" && word == "elif").into());
+        let fault = match begin {
+            "{#" => None,
+            "{%" if !["if", "elif", "else", "endif"].contains(&word) => {
+                Some("a tag begins with if, elif, else or endif")
+            }
+            _ if branches > MAX_BRANCHES => Some("there are too many tags with elif"),
+            _ => fault(bare),
+        };
+        if let Some(fault) = fault {
             let before = source.len().saturating_sub(tag.len());
             let before = source.split_at_checked(before).unwrap_or_default().0;
             return Err(at_line(before.split('\n').count(), fault));
@@ -66,13 +89,9 @@ fn restrict(source: &str) -> Result<(), String> {
 }
 
 /// What a tag has that it must not have.
-fn fault(begin: &str, inner: &str) -> Option<&'static str> {
-    if begin == "{#" {
-        return None;
-    }
-    let mut words = inner.trim_matches('-').split_whitespace();
-    if begin == "{%" && !matches!(words.next(), Some("if" | "elif" | "else" | "endif")) {
-        return Some("a tag begins with if, elif, else or endif");
+fn fault(inner: &str) -> Option<&'static str> {
+    if inner.len() > MAX_TAG {
+        return Some("a tag is too long");
     }
     let mut quote = None;
     for c in inner.chars() {
@@ -81,7 +100,7 @@ fn fault(begin: &str, inner: &str) -> Option<&'static str> {
             (Some(open), _) if c == open => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
-            (None, '{' | '}' | '[' | ']' | '(' | ')' | '|' | '~' | '*' | '+' | '%') => {
+            (None, '{' | '}' | '[' | ']' | '(' | ')' | '|' | '~' | '*' | '/' | '+' | '-' | '%') => {
                 return Some("a tag has names, texts in quotes, comparisons, and, or, not");
             }
             (None, _) => {}
@@ -209,9 +228,48 @@ mod tests {
         for source in hostile {
             assert!(rendered(source, true).is_err(), "{source}");
         }
-        let deep = "{% if name %}".repeat(2000) + &"{% endif %}".repeat(2000);
-        let _ = rendered(&deep, true);
+        for (from, to) in [
+            ("{{ ", "-".repeat(30_000) + "name }}"),
+            ("{{", "-".repeat(3) + "name }}"),
+            ("{{ name", "-".repeat(3) + "}}"),
+            ("{{ ", "not ".repeat(8_000) + "name }}"),
+            ("{{ ", "not ".repeat(60) + "name }}"),
+            ("{{ name", " and name".repeat(3_000) + " }}"),
+            ("{{ name", " == name".repeat(3_000) + " }}"),
+            ("{{ name", " if name else name".repeat(1_500) + " }}"),
+            ("{{ name", " is name".repeat(3_000) + " }}"),
+            ("{{ name", ".a".repeat(15_000) + " }}"),
+            ("{{ 8", "/1".repeat(15_000) + " }}"),
+            (
+                "{% if name %}",
+                "{% elif name %}".repeat(3_000) + "{% endif %}",
+            ),
+            (
+                "{% if name %}",
+                "{%-elif name %}".repeat(51) + "{% endif %}",
+            ),
+            (
+                "{% if name %}",
+                "{% if name %}".repeat(1_199) + &"{% endif %}".repeat(1_200),
+            ),
+        ] {
+            assert!(rendered(&format!("{from}{to}"), true).is_err(), "{from}");
+        }
         let long = "{{ name }}".repeat(3000);
         assert!(rendered(&long, true).unwrap_err().contains("line 1"));
+    }
+
+    #[test]
+    fn what_is_as_deep_as_may_be_is_rendered() {
+        let branches = "{% elif name %}".repeat(50);
+        let deep = "{% if name %}".repeat(100) + "x" + &"{% endif %}".repeat(100);
+        for source in [
+            format!("{{% if url %}}{branches}{deep}{{% endif %}}"),
+            format!("{{{{- {}name -}}}}", "not ".repeat(48)),
+            format!("{{{{ name{} }}}}", " and name".repeat(21)),
+            format!("{{{{ 'a-b/c' }}}}{{# {} #}}", "-".repeat(300)),
+        ] {
+            assert!(rendered(&source, true).is_ok(), "{source}");
+        }
     }
 }
