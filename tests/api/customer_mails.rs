@@ -387,6 +387,8 @@ async fn refusals_that_are_not_about_the_address_suppress_nobody() {
         ("550 relay not permitted", false),
         ("450 4.1.1 greylisted", true),
         ("421 too many", true),
+        ("535 5.7.8 wrong password", true),
+        ("550 5.4.5 quota", true),
     ] {
         let shop = MailingShop::open(&[Behaviour::Accept, Behaviour::Reject(line)]).await;
         shop.run_low("ann", "a").await;

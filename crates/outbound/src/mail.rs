@@ -29,7 +29,7 @@ pub use settings::{MailSettings, SmtpUrl};
 /// Timeouts, retries and the size of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailOptions {
-    /// Limit for one attempt, from connecting to the server's final reply.
+    /// Limit for one attempt, from connecting to the server's final reply, for which some take long.
     pub attempt_timeout: Duration,
     /// Pauses before the second attempt, the third, …: there is one attempt more than there are pauses.
     pub pauses: Vec<Duration>,
@@ -42,7 +42,7 @@ pub struct MailOptions {
 impl Default for MailOptions {
     fn default() -> Self {
         Self {
-            attempt_timeout: Duration::from_secs(20),
+            attempt_timeout: Duration::from_secs(60),
             pauses: [2, 15, 120].map(Duration::from_secs).to_vec(),
             queue: 1000,
             at_once: 4,

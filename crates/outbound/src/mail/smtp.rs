@@ -11,6 +11,8 @@ use lettre::{
 use super::SmtpUrl;
 use super::{compose, error::Error};
 
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// The configured server, as a transport of `lettre`.
 pub(super) struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
@@ -26,7 +28,7 @@ impl Smtp {
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.reveal())
             // The library's error might repeat the URL, which holds a password.
             .map_err(|_| Error::Settings)?
-            .timeout(Some(timeout))
+            .timeout(Some(CONNECT_TIMEOUT))
             .hello_name(hello)
             .build();
         Ok(Self { transport, timeout })
@@ -34,13 +36,16 @@ impl Smtp {
 
     pub(super) async fn send(&self, message: &Message) -> Result<(), Error> {
         let envelope = message.envelope().clone();
+        let is_ascii = envelope.to().iter().all(|to| to.user().is_ascii());
         let bytes = message.formatted();
         // The library bounds only connecting; this bounds a server that stalls later.
         let sent = self.transport.send_raw(&envelope, &bytes);
         match tokio::time::timeout(self.timeout, sent).await {
             Ok(Ok(_)) => Ok(()),
+            // The server lacks what this address needs.
+            Ok(Err(error)) if error.is_client() && !is_ascii => Err(Error::Malformed),
             Ok(Err(error)) => Err(Error::of_attempt(&error)),
-            Err(_) => Err(Error::Unreachable("timed out")),
+            Err(_) => Err(Error::TimedOut),
         }
     }
 }

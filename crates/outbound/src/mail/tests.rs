@@ -4,6 +4,10 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use domain::text::Email;
 use kit::smtp::{Behaviour, MailServer};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::TcpListener,
+};
 
 use super::*;
 
@@ -241,6 +245,49 @@ async fn a_server_that_refuses_is_not_asked_again_and_not_quoted() {
 }
 
 #[tokio::test]
+async fn what_a_server_says_of_this_service_is_not_about_the_mail() {
+    for line in [
+        "421 closing",
+        "454 4.7.0 later",
+        "530 5.7.0 who are you",
+        "534 5.7.9 too weak",
+        "535 5.7.8 wrong password",
+        "538 5.7.11 not encrypted",
+        "550 5.4.5 quota",
+    ] {
+        let catcher = MailServer::start(&[Behaviour::Refuse(line)]).await;
+        let mailer = mailer(&catcher, options());
+        let error = mailer.send(mail("Hi", "Hi")).await.unwrap_err();
+        let is_unreachable = matches!(error, Error::Unreachable(_));
+        assert!(is_unreachable && error.is_transient(), "{line}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_the_server_cannot_take_is_no_fault_of_the_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("smtp://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut stream = BufReader::new(stream);
+        stream.write_all(b"220 old\r\n").await.unwrap();
+        stream.read_line(&mut String::new()).await.unwrap();
+        // It has no extensions.
+        stream.write_all(b"250 old\r\n").await.unwrap();
+        stream.read_line(&mut String::new()).await.unwrap();
+    });
+    let mailer = Mailer::start_with(&settings(&url), Path::new("unused"), options()).unwrap();
+    let to = Email::new("jörg@example.org").unwrap();
+    let sent = mailer
+        .send(Mail {
+            to,
+            ..mail("Hi", "Hi")
+        })
+        .await;
+    assert!(matches!(sent, Err(Error::Malformed)), "{sent:?}");
+}
+
+#[tokio::test]
 async fn a_server_that_hangs_times_out_and_is_tried_again() {
     let mut catcher = MailServer::start(&[Behaviour::Hang, Behaviour::Hang]).await;
     let options = MailOptions {
@@ -249,7 +296,7 @@ async fn a_server_that_hangs_times_out_and_is_tried_again() {
     };
     let mailer = mailer(&catcher, options);
     let error = mailer.send(mail("Hi", "Hi")).await.unwrap_err();
-    assert!(matches!(error, Error::Unreachable(_)) && error.is_transient());
+    assert!(matches!(error, Error::TimedOut) && error.is_transient());
     mailer.enqueue(mail("Hi", "Hi"));
     assert_eq!(catcher.next().await.to, ["ann@example.org"]);
 }
