@@ -293,8 +293,19 @@ async fn nothing_is_sent_that_was_not_switched_on() {
     );
     shop.run_low("ann", "b").await;
     assert_eq!(shop.server.arrived(), None);
+    // A kind begins when it is switched on: while another was on, and again after it was off.
+    for (key, switches) in [("c", &[true][..]), ("e", &[false, true][..])] {
+        shop.buy("ann").await;
+        shop.server.next().await;
+        shop.deduct("ann", 100, key).await.expect(200);
+        for low_balance in switches {
+            let set = json!({"lowBalance": low_balance});
+            shop.set(set).await.expect(200);
+        }
+        shop.send().await;
+        assert_eq!(shop.server.arrived(), None, "{key}");
+    }
     // Nobody knows where this user is reached.
-    shop.set(json!({"lowBalance": true})).await.expect(200);
     shop.shop.service.grant("carol", 60).await;
     shop.run_low("carol", "d").await;
     assert_eq!(shop.server.arrived(), None);

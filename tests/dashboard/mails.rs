@@ -45,7 +45,7 @@ async fn mails_are_switched_on_and_what_is_wrong_is_said_beside_its_field() {
     browser.post(&mails, &form("#aa0011")).await;
     let project = service.catalog.project(service.project.id).unwrap();
     let set = &project.project.mails;
-    assert!(set.low_balance && !set.receipt);
+    assert!(set.low_balance.is_some() && set.receipt.is_none());
     assert_eq!(set.footer.as_deref(), Some("Atelier\nRue 1"));
     // Another person's form is from before that.
     assert_eq!(browser.post(&mails, &form("#000000")).await.status, 412);

@@ -153,9 +153,7 @@ impl CatalogStore {
         self.change(move |catalog, now| {
             let current = find(catalog, id)?;
             let mut project = change.decide(&current.project)?;
-            if project.mails.is_on() && !current.project.mails.is_on() {
-                project.mails.events_after = handle.last_event_number();
-            }
+            project.mails.begin_after(handle.last_event_number());
             let mut documents = vec![Document::Project(project.clone())];
             if let Some((provider, account_check)) = provider {
                 let provider =

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// The most characters of a value.
 const MAX_CHARS: usize = 200;
+/// The settings that switch a kind of mails on or off.
+const MAIL_KINDS: [&str; 4] = ["low_balance", "top_up_failed", "limit_reached", "receipt"];
 
 /// The fields that differ, with their former and their present values; `None`: nothing differs.
 pub(crate) fn changes(before: &Value, after: &Value) -> Option<String> {
@@ -33,7 +35,15 @@ pub(crate) fn event_of(sentences: &[String]) -> AuditEvent {
 
 /// The fields of something stored.
 pub(crate) fn fields<T: Serialize>(stored: &T) -> Value {
-    serde_json::to_value(stored).unwrap_or_default()
+    let mut fields = serde_json::to_value(stored).unwrap_or_default();
+    // Of each kind of mails, the event after which it is sent is stored: it is on or off.
+    let mails = fields.get_mut("mails").and_then(Value::as_object_mut);
+    for (name, value) in mails.into_iter().flatten() {
+        if MAIL_KINDS.contains(&name.as_str()) {
+            *value = (!value.is_null()).into();
+        }
+    }
+    fields
 }
 
 /// A name as the API has it.
@@ -50,14 +60,11 @@ fn quoted(value: &Value) -> String {
     match value {
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         other => {
-            let text = text(other);
-            let cut = if text.chars().count() > MAX_CHARS {
-                "…"
-            } else {
-                ""
-            };
-            let shown: String = text.chars().take(MAX_CHARS).collect();
-            format!("“{shown}{cut}”")
+            let mut text = text(other);
+            if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+                text.replace_range(end.., "…");
+            }
+            format!("“{text}”")
         }
     }
 }

@@ -91,14 +91,15 @@ pub struct MailTemplate {
     pub html: Option<String>,
 }
 
-/// Which mails a project sends to its customers, and how they look.
+/// Which mails a project sends to its customers, and how they look. Of each kind it has the number of the log's last event
+/// when the kind was switched on: later ones are mailed. `None`: it is off.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are named as the kinds are")]
 pub struct MailSettings {
-    pub low_balance: bool,
-    pub top_up_failed: bool,
-    pub limit_reached: bool,
-    pub receipt: bool,
+    pub low_balance: Option<u64>,
+    pub top_up_failed: Option<u64>,
+    pub limit_reached: Option<u64>,
+    pub receipt: Option<u64>,
     /// The language where the buyer's is not known.
     pub locale: MailLocale,
     /// The sender's name; `None`: the project's.
@@ -110,28 +111,25 @@ pub struct MailSettings {
     /// What every mail ends with, such as the sender's postal address.
     pub footer: Option<String>,
     pub templates: Vec<MailTemplate>,
-    /// Events with a log number up to this one are from before any mails were switched on.
-    pub events_after: u64,
 }
 
 impl MailSettings {
     /// No mails at all.
     pub const NONE: Self = Self {
-        low_balance: false,
-        top_up_failed: false,
-        limit_reached: false,
-        receipt: false,
+        low_balance: None,
+        top_up_failed: None,
+        limit_reached: None,
+        receipt: None,
         locale: MailLocale::En,
         name: None,
         color: None,
         reply_to: None,
         footer: None,
         templates: Vec::new(),
-        events_after: 0,
     };
 
-    /// Whether mails of this kind are sent.
-    pub const fn sends(&self, kind: MailKind) -> bool {
+    /// The number of the event after which mails of this kind are sent, if they are.
+    pub const fn since(&self, kind: MailKind) -> Option<u64> {
         match kind {
             MailKind::LowBalance => self.low_balance,
             MailKind::TopUpFailed | MailKind::ActionRequired => self.top_up_failed,
@@ -140,9 +138,41 @@ impl MailSettings {
         }
     }
 
+    /// The number of the event after which mails of any kind are sent, if they are.
+    pub fn since_any(&self) -> Option<u64> {
+        let since = MailKind::ALL
+            .into_iter()
+            .filter_map(|kind| self.since(kind));
+        since.min()
+    }
+
     /// Whether any mails are sent.
     pub fn is_on(&self) -> bool {
-        MailKind::ALL.into_iter().any(|kind| self.sends(kind))
+        self.since_any().is_some()
+    }
+
+    /// Whether mails of this kind are sent.
+    pub const fn sends(&self, kind: MailKind) -> bool {
+        self.since(kind).is_some()
+    }
+
+    /// Whether a mail of this kind is sent about the event with this number.
+    pub fn sends_about(&self, kind: MailKind, event: u64) -> bool {
+        self.since(kind).is_some_and(|since| event > since)
+    }
+
+    /// Lets kinds that a change switched on begin after this event, the log's last.
+    pub fn begin_after(&mut self, event: u64) {
+        let Self {
+            low_balance,
+            top_up_failed,
+            limit_reached,
+            receipt,
+            ..
+        } = self;
+        for since in [low_balance, top_up_failed, limit_reached, receipt] {
+            *since = since.map(|since| since.min(event));
+        }
     }
 
     /// The project's own template, if it has one.
@@ -213,22 +243,27 @@ pub struct MailChange {
 }
 
 impl MailChange {
-    /// The settings after the change.
+    /// The settings after the change. Kinds that it switches on are sent about no event until
+    /// [`MailSettings::begin_after`] is called.
     /// # Errors
     /// [`Refusal::Invalid`] for the first setting out of its bounds.
     pub fn decide(self, old: MailSettings) -> Result<MailSettings, Refusal> {
+        let since = |is_on: Option<bool>, old: Option<u64>| match is_on {
+            Some(true) => old.or(Some(u64::MAX)),
+            Some(false) => None,
+            None => old,
+        };
         let mails = MailSettings {
-            low_balance: self.low_balance.unwrap_or(old.low_balance),
-            top_up_failed: self.top_up_failed.unwrap_or(old.top_up_failed),
-            limit_reached: self.limit_reached.unwrap_or(old.limit_reached),
-            receipt: self.receipt.unwrap_or(old.receipt),
+            low_balance: since(self.low_balance, old.low_balance),
+            top_up_failed: since(self.top_up_failed, old.top_up_failed),
+            limit_reached: since(self.limit_reached, old.limit_reached),
+            receipt: since(self.receipt, old.receipt),
             locale: self.locale.unwrap_or(old.locale),
             name: self.name.unwrap_or(old.name),
             color: self.color.unwrap_or(old.color),
             reply_to: self.reply_to.unwrap_or(old.reply_to),
             footer: self.footer.unwrap_or(old.footer),
             templates: self.templates.unwrap_or(old.templates),
-            events_after: old.events_after,
         };
         mails.check()?;
         Ok(mails)

@@ -138,7 +138,7 @@ async fn read(
     now: Timestamp,
 ) -> Result<bool, actors::Error> {
     let mails = &project.project.mails;
-    let mut cursor: EventNumber = outbox.progress.cursor.max(mails.events_after);
+    let mut cursor: EventNumber = outbox.progress.cursor.max(mails.since_any().unwrap_or(0));
     for _ in 0..PAGES {
         let end = inner.handle.last_event_number();
         if outbox.read_to == end || jobs.len() >= AT_ONCE {
@@ -159,9 +159,8 @@ async fn read(
             events = events.saturating_add(1);
             cursor = event_number(record.id);
             let event = &record.project_event;
-            let Some(kind) = kind_of(&event.data).filter(|kind| mails.sends(*kind)) else {
-                continue;
-            };
+            let kind = kind_of(&event.data).filter(|kind| mails.sends_about(*kind, cursor));
+            let Some(kind) = kind else { continue };
             if is_old(event.recorded, now) {
                 expired = expired.saturating_add(1);
                 continue;
@@ -181,6 +180,7 @@ async fn read(
         outbox.read(events, cursor, expired, now);
         if is_last && !is_full {
             outbox.read_to = end;
+            return Ok(false);
         }
     }
     Ok(true)
@@ -194,7 +194,8 @@ async fn deliver(
     kind: MailKind,
 ) -> MailOutcome {
     let (event, id) = (&record.project_event, project.project.id);
-    if !project.project.mails.sends(kind) {
+    let mails = &project.project.mails;
+    if !mails.sends_about(kind, event_number(record.id)) {
         return MailOutcome::Done;
     }
     if is_old(event.recorded, inner.handle.now()) {
@@ -224,7 +225,7 @@ async fn deliver(
     }
     let writer = MailWriter {
         project,
-        locale: contact.locale.unwrap_or(project.project.mails.locale),
+        locale: contact.locale.unwrap_or(mails.locale),
     };
     let leave = kind.is_optional().then(|| {
         inner.links.to(&MailSubscription {

@@ -53,10 +53,10 @@ fn mails(mails: &catalog::MailSettings) -> Mails {
         html: template.html.clone(),
     };
     Mails {
-        low_balance: mails.low_balance,
-        top_up_failed: mails.top_up_failed,
-        limit_reached: mails.limit_reached,
-        receipt: mails.receipt,
+        low_balance: mails.low_balance.is_some(),
+        top_up_failed: mails.top_up_failed.is_some(),
+        limit_reached: mails.limit_reached.is_some(),
+        receipt: mails.receipt.is_some(),
         locale: word(mails.locale),
         name: mails.name.clone(),
         color: mails.color.clone(),

@@ -53,6 +53,31 @@ fn a_change_leaves_what_it_does_not_name_and_clears_what_it_says() {
 }
 
 #[test]
+fn a_kind_begins_when_it_is_switched_on_and_again_after_it_was_off() {
+    let decide = |old: &MailSettings, receipt, limit_reached, last_event| {
+        let change = MailChange {
+            receipt,
+            limit_reached,
+            ..MailChange::default()
+        };
+        let mut mails = change.decide(old.clone()).unwrap();
+        mails.begin_after(last_event);
+        mails
+    };
+    let first = decide(&MailSettings::NONE, Some(true), None, 10);
+    let same = decide(&first, Some(true), None, 20);
+    let both = decide(&same, None, Some(true), 30);
+    assert_eq!((first.receipt, same.receipt), (Some(10), Some(10)));
+    assert_eq!((both.receipt, both.limit_reached), (Some(10), Some(30)));
+    assert_eq!(both.since_any(), Some(10));
+    assert!(both.sends_about(MailKind::Receipt, 11) && !both.sends_about(MailKind::Receipt, 10));
+    assert!(!both.sends_about(MailKind::LimitReached, 11));
+    let off = decide(&both, Some(false), None, 40);
+    assert!(!off.sends_about(MailKind::Receipt, 41));
+    assert_eq!(decide(&off, Some(true), None, 50).receipt, Some(50));
+}
+
+#[test]
 fn a_setting_out_of_its_bounds_is_named() {
     let color = |color: &str| MailChange {
         color: Some(Some(color.into())),
