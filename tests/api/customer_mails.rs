@@ -374,7 +374,7 @@ async fn an_address_that_does_not_exist_gets_no_more_mails_until_an_operator_say
     assert!(!failed.error.contains("ann@"), "{}", failed.error);
     let [(key, _)] = service
         .customer_mails
-        .stops(project)
+        .suppressions(project)
         .await
         .unwrap()
         .try_into()
@@ -404,12 +404,8 @@ async fn refusals_that_are_not_about_the_address_suppress_nobody() {
         let shop = MailingShop::open(&[Behaviour::Accept, Behaviour::Reject(line)]).await;
         shop.run_low("ann", "a").await;
         let service = &shop.shop.service;
-        let stops = service
-            .customer_mails
-            .stops(service.project.id)
-            .await
-            .unwrap();
-        assert_eq!(stops, [], "{line}");
+        let suppressed = service.customer_mails.suppressions(service.project.id);
+        assert_eq!(suppressed.await.unwrap(), [], "{line}");
         assert_eq!(shop.report().waiting, usize::from(retries), "{line}");
         assert_eq!(shop.report().failed.len(), usize::from(!retries), "{line}");
         shop.later(HOUR).await;
@@ -628,8 +624,6 @@ async fn addresses_go_with_their_customer() {
     let shop = MailingShop::open(&[Behaviour::Accept, Behaviour::Reject("550 5.1.1 nobody")]).await;
     shop.run_low("ann", "a").await;
     let service = &shop.shop.service;
-    let mails = &service.customer_mails;
-    assert_eq!(mails.stops(service.project.id).await.unwrap().len(), 1);
     let wallets = shop
         .admin(Method::GET, "/wallets", Value::Null)
         .await
@@ -639,10 +633,50 @@ async fn addresses_go_with_their_customer() {
         .unwrap_or_else(|| panic!("{wallets}"));
     let path = format!("/wallets/{wallet}/erase");
     shop.admin(Method::POST, &path, json!({})).await.expect(200);
-    assert_eq!(mails.stops(service.project.id).await.unwrap(), []);
-    shop.shop.service.grant("ann", 60).await;
+    service.grant("ann", 60).await;
     shop.run_low("ann", "b").await;
     assert_eq!(shop.server.connections(), 2, "no address is known any more");
+    service.handle.fold_all().await.unwrap();
+    let notes = [67, 68, 69].map(|kind| service.handle.notes(&[kind]).unwrap());
+    assert!(notes.iter().all(|kind| !kind.is_empty()), "{notes:?}");
+    for (_, body) in notes.concat() {
+        let body = String::from_utf8_lossy(&body);
+        assert!(!body.contains("mail.example"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_unsubscribed_and_unknown_apart_from_each_other_and_for_all_its_wallets() {
+    let mut shop = MailingShop::open(&[
+        Behaviour::Accept,
+        Behaviour::Accept,
+        Behaviour::Reject("550 5.1.1 nobody"),
+    ])
+    .await;
+    shop.run_low("ann", "a").await;
+    let path = link(&shop.server.next().await);
+    assert_eq!(shop.press(Method::POST, &path).await.0, 200);
+    shop.buy("ann").await;
+    let service = &shop.shop.service;
+    let (mails, project) = (&service.customer_mails, service.project.id);
+    let known = async || {
+        let known = mails.suppressions(project).await.unwrap();
+        let [(address, known)] = known.try_into().unwrap();
+        assert_eq!(Vec::from_iter(known.unsubscribed), [MailKind::LowBalance]);
+        (address, known.no_mailbox)
+    };
+    let (address, code) = known().await;
+    assert_eq!(code, Some(550));
+    assert!(mails.resume(project, address).await.unwrap());
+    assert_eq!(known().await, (address, None));
+    shop.run_low("ann", "b").await;
+    // The same mailbox.
+    let body = json!({"externalUserId": "bob", "email": "Ann@mail.example"});
+    let set = service.secret.patch("/api/v1/wallets/external", &body);
+    set.await.expect(200);
+    service.grant("bob", 60).await;
+    shop.run_low("bob", "c").await;
+    assert_eq!(shop.server.connections(), 3);
 }
 
 #[tokio::test]

@@ -4,7 +4,10 @@ use kit::{
     service::{Service, header_of},
     smtp::{Behaviour, MailServer},
 };
-use scrip::identity::Role;
+use scrip::{
+    catalog::{ProductChange, ProjectChange},
+    identity::Role,
+};
 use serde_json::json;
 
 use crate::{
@@ -112,6 +115,43 @@ async fn a_text_is_changed_looked_at_in_a_frame_apart_and_sent_as_a_test() {
     for path in ["receipt/xx", "other/de", "receipt/de/other"] {
         assert_eq!(browser.get(&format!("{mails}/{path}")).await.status, 404);
     }
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_shown_by_its_wallet_and_sent_to_again() {
+    let reject = Behaviour::Reject("550 5.1.1 nobody");
+    let (service, server, browser, mails) = open(&[reject]).await;
+    let product = service.product.parse().unwrap();
+    let low = ProductChange {
+        low_balance: Some(Some(50)),
+        ..ProductChange::default()
+    };
+    let changed = service
+        .catalog
+        .update_product(service.project.id, product, low);
+    changed.await.unwrap();
+    let mut change = ProjectChange::default();
+    change.mails.low_balance = Some(true);
+    service.set(change).await;
+    let body = json!({"externalUserId": "ann", "email": "ann@mail.example"});
+    let set = service.secret.patch("/api/v1/wallets/external", &body);
+    set.await.expect(200);
+    service.grant("ann", 60).await;
+    let body = json!({"externalUserId": "ann", "productId": service.product, "amount": 20, "idempotencyKey": "a"});
+    let path = "/api/v1/wallets/external/deduct";
+    service.secret.post(path, &body).await.expect(200);
+    while service.customer_mails.round().await {}
+    assert_eq!(server.connections(), 1);
+    let page = browser.get(&mails).await;
+    page.shows("No such mailbox: 550").lacks("ann@mail.example");
+    let link = page.between("aria-label=\"Who gets no mails\"", "No such mailbox");
+    let link = link.split_once("href=\"").unwrap().1;
+    let shown = browser.get(link.split_once('"').unwrap().0).await;
+    shown.shows("ann");
+    let key = [("key", page.value("key").unwrap())];
+    let done = browser.submit(&format!("{mails}/resume"), &key).await;
+    done.shows("Mails are sent to this address again.")
+        .shows("Nobody unsubscribed");
 }
 
 #[tokio::test]

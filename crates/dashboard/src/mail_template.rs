@@ -10,10 +10,10 @@ use domain::{
 };
 use operator::{TestMail, UpdateProject};
 use outbound::customer_mail::{names, template};
-use wire::{field::FromText as _, view::word};
+use wire::field::FromText as _;
 
 use super::{
-    mails::{LOCALES, page_path, title},
+    mails::{LOCALES, page_path, text_path, title},
     prelude::*,
 };
 
@@ -39,15 +39,6 @@ fn named(request: &PageRequest) -> Result<(MailKind, MailLocale), Error> {
     let locale = MailLocale::from_text(&segment("locale")?);
     kind.zip(locale)
         .ok_or_else(|| Error::new(ErrorCode::RouteNotFound))
-}
-
-fn path_of(request: &PageRequest, (kind, locale): (MailKind, MailLocale)) -> String {
-    format!(
-        "{}/{}/{}",
-        page_path(&request.project),
-        word(kind),
-        word(locale)
-    )
 }
 
 fn current(request: &PageRequest, (kind, locale): (MailKind, MailLocale)) -> Fields {
@@ -95,7 +86,7 @@ pub(super) async fn save(mut request: FormPost<UpdateProject>) -> PageResult {
             templates: Some(templates),
             ..MailChange::default()
         };
-        let back = path_of(&request, (kind, locale));
+        let back = text_path(&request.project, kind, locale);
         request
             .run(UpdateProject::of_mails(mails), &back, "saved")
             .await
@@ -118,7 +109,7 @@ pub(super) async fn send_test(request: FormPost<TestMail>) -> PageResult {
     let sent = async {
         let to = Email::new(request.fields.text("to"));
         let to = to.map_err(|error| Error::text("to", error))?;
-        let back = path_of(&request, (kind, locale));
+        let back = text_path(&request.project, kind, locale);
         request
             .run(TestMail(kind, locale, to), &back, "mailed")
             .await
@@ -134,7 +125,7 @@ fn page(
     refused: RejectedForm<'_>,
 ) -> Response {
     let (kind, locale) = mail;
-    let path = path_of(request, mail);
+    let path = text_path(&request.project, kind, locale);
     let stored = current(request, mail);
     let is_test = refused.is_some_and(|(fields, _)| fields.some("to").is_some());
     let form = Form::of(refused.filter(|_| !is_test), &stored);
@@ -162,7 +153,7 @@ fn page(
         nav.ranges aria-label="Languages" {
             a href=(page_path(&request.project)) { "All mails" }
             @for (other, language) in LOCALES {
-                a href=(path_of(request, (kind, other))) aria-current=[(other == locale).then_some("true")] { (language) }
+                a href=(text_path(&request.project, kind, other)) aria-current=[(other == locale).then_some("true")] { (language) }
             }
         }
         section.card {

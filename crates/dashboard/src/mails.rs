@@ -7,7 +7,7 @@ use domain::{
     text::Email,
 };
 use operator::{ResumeMails, UpdateProject};
-use outbound::customer_mail::{MailReport, MailStop, StopKey};
+use outbound::customer_mail::{AddressHash, MailReport, Suppression};
 use wire::view::word;
 
 use super::{prelude::*, wallets};
@@ -58,6 +58,11 @@ pub(super) fn title(kind: MailKind) -> &'static str {
 
 pub(super) fn page_path(project: &ProjectCatalog) -> String {
     format!("{}/mails", base(project))
+}
+
+/// The page of a mail's text.
+pub(super) fn text_path(project: &ProjectCatalog, kind: MailKind, locale: MailLocale) -> String {
+    format!("{}/{}/{}", page_path(project), word(kind), word(locale))
 }
 
 /// The name of a switch; mails about confirmation have none of their own.
@@ -128,7 +133,7 @@ fn current(project: &ProjectCatalog) -> Fields {
 async fn page(request: &PageRequest, refused: RejectedForm<'_>) -> PageResult {
     let id = request.project.project.id;
     let report = request.app.mails.report(id);
-    let stops = request.app.mails.stops(id).await?;
+    let suppressions = request.app.mails.suppressions(id).await?;
     let stored = current(&request.project);
     let form = Form::of(refused, &stored);
     let body = html! {
@@ -137,7 +142,7 @@ async fn page(request: &PageRequest, refused: RejectedForm<'_>) -> PageResult {
         (settings(request, form))
         (templates(request))
         (state(request, &report))
-        (stopped(request, &stops))
+        (suppressed(request, &suppressions))
     };
     Ok(form.response(request.show("Mails", &body)))
 }
@@ -167,20 +172,12 @@ fn settings(request: &PageRequest, form: Form<'_>) -> Markup {
 
 fn templates(request: &PageRequest) -> Markup {
     let mails = &request.project.project.mails;
-    let path = |kind, locale| {
-        format!(
-            "{}/{}/{}",
-            page_path(&request.project),
-            word(kind),
-            word(locale)
-        )
-    };
     html! { section.card {
         h2 { "Texts" }
         (table("Texts", &["Mail", "English", "German", "French"], &html! { @for (kind, label, _) in KINDS { tr {
             td { (label) }
             @for (locale, language) in LOCALES { td {
-                a.nowrap href=(path(kind, locale)) {
+                a.nowrap href=(text_path(&request.project, kind, locale)) {
                     @if mails.template(kind, locale).is_some() { "Your own" } @else { "Built-in" }
                     span.hidden { ": " (label) ", " (language) }
                 }
@@ -212,32 +209,31 @@ fn wallet_link(request: &PageRequest, wallet: WalletKey) -> Markup {
     html! { a href=(wallets::path(&request.project, wallet)) { code { (wallet) } } }
 }
 
-fn stopped(request: &PageRequest, stops: &[(StopKey, MailStop)]) -> Markup {
-    let (shown, links) = layout::paged(request.query(), &[], "stops", stops, PAGE_SIZE);
-    html! { section.card #stops {
+/// Why an address gets no mails, or none of some kinds.
+fn reason(of: &Suppression) -> String {
+    let unknown = of.no_mailbox.map(|code| format!("No such mailbox: {code}"));
+    let kinds: Vec<_> = of.unsubscribed.iter().map(|kind| title(*kind)).collect();
+    let left = (!kinds.is_empty()).then(|| format!("Unsubscribed: {}", kinds.join(", ")));
+    let reasons: Vec<_> = unknown.into_iter().chain(left).collect();
+    reasons.join("; ")
+}
+
+fn suppressed(request: &PageRequest, all: &[(AddressHash, Suppression)]) -> Markup {
+    let (shown, links) = layout::paged(request.query(), &[], "suppressed", all, PAGE_SIZE);
+    html! { section.card #suppressed {
         h2 { "Who gets none" }
-        @if stops.is_empty() { p.empty { "Nobody unsubscribed, and every address was accepted." } } @else {
-            (table("Who gets no mails", &["Who", "Why", "Since", "~Send again"], &html! { @for (key, stop) in shown { tr {
-                @match stop {
-                    MailStop::Unsubscribed { wallet, kinds, at } => {
-                        td { (wallet_link(request, *wallet)) }
-                        td.wrap { "Unsubscribed: " (kinds.iter().map(|kind| title(*kind)).collect::<Vec<_>>().join(", ")) }
-                        td.time { (layout::when(*at)) }
-                        td {}
-                    },
-                    MailStop::NoMailbox { address, code, at } => {
-                        td.break { (verbatim(address.as_str())) }
-                        td.wrap { "No such mailbox: " (code) }
-                        td.time { (layout::when(*at)) }
-                        td { @if request.may(Privilege::Manage) {
-                            form method="post" action={ (page_path(&request.project)) "/resume" } {
-                                (form::token(request))
-                                input type="hidden" name="key" value=(HEXLOWER.encode(key));
-                                button.small type="submit" { "Send again" }
-                            }
-                        } }
-                    },
-                }
+        @if all.is_empty() { p.empty { "Nobody unsubscribed, and every address was accepted." } } @else {
+            (table("Who gets no mails", &["Wallet", "Why", "Since", "~Send again"], &html! { @for (address, of) in shown { tr {
+                td { (wallet_link(request, of.wallet)) }
+                td.wrap { (reason(of)) }
+                td.time { (layout::when(of.at)) }
+                td { @if of.no_mailbox.is_some() && request.may(Privilege::Manage) {
+                    form method="post" action={ (page_path(&request.project)) "/resume" } {
+                        (form::token(request))
+                        input type="hidden" name="key" value=(HEXLOWER.encode(address));
+                        button.small type="submit" { "Send again" }
+                    }
+                } }
             } } }))
             (links)
         }
@@ -247,7 +243,7 @@ fn stopped(request: &PageRequest, stops: &[(StopKey, MailStop)]) -> Markup {
 pub(super) async fn resume(request: FormPost<ResumeMails>) -> PageResult {
     let key = HEXLOWER.decode(request.fields.text("key").as_bytes()).ok();
     let key = key.and_then(|key| key.try_into().ok());
-    let key: StopKey = key.ok_or_else(|| Error::missing("key"))?;
+    let key: AddressHash = key.ok_or_else(|| Error::missing("key"))?;
     let back = page_path(&request.project);
     request.run(ResumeMails(key), &back, "resumed_mails").await
 }

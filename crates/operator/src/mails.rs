@@ -5,7 +5,7 @@ use domain::{
     text::Email,
 };
 use edge::audit::AuditEvent;
-use outbound::customer_mail::StopKey;
+use outbound::customer_mail::AddressHash;
 use wire::{Error, ErrorCode};
 
 use crate::{Action, Execution, Operator};
@@ -14,7 +14,7 @@ needs!(Manage: ResumeMails, TestMail);
 
 /// Lets mails be sent again to an address that the mail server did not know.
 #[derive(Debug)]
-pub struct ResumeMails(pub StopKey);
+pub struct ResumeMails(pub AddressHash);
 
 /// Sends a mail with values that are made up to an operator.
 #[derive(Debug)]

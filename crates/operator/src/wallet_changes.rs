@@ -263,8 +263,6 @@ impl Action for Erase {
         if let Err(error) = by.app.payments.remove_card(&by.project, &address).await {
             tracing::warn!(%error, "The payment provider keeps the card of an erased customer");
         }
-        // By the addresses of the orders, which are erased next.
-        let addresses = by.app.mails.erase(&by.project.scope, self.0).await?;
         let orders = by.read(by.app.handle.erase(&by.project.scope, &address).await)?;
         failpoint::reached("erase.orders");
         let notes = by.app.wallet_notes.remove(view.key, None).await?;
@@ -272,7 +270,7 @@ impl Action for Erase {
             "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
             view.id
         );
-        let nothing = orders == 0 && notes == 0 && payments == 0 && addresses == 0;
+        let nothing = orders == 0 && notes == 0 && payments == 0;
         let event = AuditEvent::once(nothing, what);
         let wallet = view.id.to_string();
         Ok((

@@ -1,5 +1,5 @@
-//! The links by which customers unsubscribe. They need no sign-in: each holds, encrypted under the server's key, the wallet and
-//! the kind of mails that it is about.
+//! The links by which customers unsubscribe. They need no sign-in: each holds, encrypted under the server's key, the address
+//! (its hash) and the kind of mails that it is about.
 
 use actors::Cipher;
 use data_encoding::BASE64URL_NOPAD;
@@ -8,11 +8,15 @@ use domain::{
     id::{ProjectId, WalletKey},
 };
 
+use super::suppressions::AddressHash;
+
 /// Which mails a link is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailSubscription {
     pub project: ProjectId,
+    /// The wallet that the mail was about.
     pub wallet: WalletKey,
+    pub address: AddressHash,
     pub kind: MailKind,
     /// The language of the mail.
     pub locale: MailLocale,
@@ -27,7 +31,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn to(&self, of: &MailSubscription) -> String {
-        let plain = (of.project, of.wallet, of.kind, of.locale);
+        let plain = (of.project, of.wallet, of.address, of.kind, of.locale);
         // Numbers and names always are JSON.
         let plain = serde_json::to_vec(&plain).unwrap_or_default();
         let token = BASE64URL_NOPAD.encode(&self.cipher.seal(&plain));
@@ -38,11 +42,12 @@ impl Links {
     pub(super) fn read(&self, project: ProjectId, token: &str) -> Option<MailSubscription> {
         let sealed = BASE64URL_NOPAD.decode(token.as_bytes()).ok()?;
         let plain = self.cipher.open(&sealed)?;
-        let (of, wallet, kind, locale): (ProjectId, _, _, _) =
+        let (of, wallet, address, kind, locale): (ProjectId, _, _, _, _) =
             serde_json::from_slice(&plain).ok()?;
         (of == project).then_some(MailSubscription {
             project,
             wallet,
+            address,
             kind,
             locale,
         })
@@ -62,6 +67,7 @@ mod tests {
         let of = MailSubscription {
             project: ProjectId(7),
             wallet: WalletKey([3; 16]),
+            address: [200; 16],
             kind: MailKind::LimitReached,
             locale: MailLocale::Fr,
         };

@@ -3,28 +3,28 @@
 //!
 //! The log is the outbox: a project's events are read from a cursor that is written behind the mails that were sent
 //! (`worker.rs`). What waits for another attempt, or failed, is a note (`outbox.rs`). A crash repeats at most the mails under
-//! way, with the same message ids. Nobody gets mails who unsubscribed (`links.rs`) or whose address does not exist
-//! (`stops.rs`). Texts are the project's own (`template.rs`) or built in, within one frame (`frame.rs`).
+//! way, with the same message ids. No address gets mails whose owner unsubscribed (`links.rs`) or that does not exist
+//! (`suppressions.rs`). Texts are the project's own (`template.rs`) or built in, within one frame (`frame.rs`).
 
 mod content;
 mod frame;
 mod links;
 mod outbox;
-mod stops;
+mod suppressions;
 mod template;
 mod worker;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actors::{
-    Cipher, Handle, Scope,
+    Cipher, Handle,
     notes::{self, ErasedKind},
 };
 use catalog::{CatalogStore, ProjectCatalog};
 use domain::{
     Timestamp,
     catalog::{MailChange, MailKind, MailLocale, MailSettings, MailTemplate},
-    id::{ProjectId, WalletKey},
+    id::ProjectId,
     text::Email,
 };
 use parking_lot::Mutex;
@@ -36,7 +36,7 @@ use self::{
     content::{MailWriter, built_in},
     links::Links,
     outbox::{MailProgressNote, Outbox, OutboxNote},
-    stops::{StopNote, Stops, key_of},
+    suppressions::{SuppressionNote, Suppressions},
     template::{Values, render},
 };
 use crate::mail::{self, Mail, MailHeaders, Mailer, can_receive, one_line};
@@ -44,12 +44,12 @@ use crate::mail::{self, Mail, MailHeaders, Mailer, can_receive, one_line};
 pub use self::{
     links::MailSubscription,
     outbox::{MailProgress, QueuedMail},
-    stops::{MailStop, StopKey},
+    suppressions::{AddressHash, Suppression},
 };
 
 /// The kinds of notes that are kept here.
 pub const NOTE_KINDS: [ErasedKind; 3] = [
-    ErasedKind::of::<StopNote>(),
+    ErasedKind::of::<SuppressionNote>(),
     ErasedKind::of::<MailProgressNote>(),
     ErasedKind::of::<OutboxNote>(),
 ];
@@ -68,7 +68,7 @@ struct Inner {
     catalog: Arc<CatalogStore>,
     mailer: Mailer,
     links: Links,
-    stops: Stops,
+    suppressions: Suppressions,
     outboxes: Mutex<BTreeMap<ProjectId, Outbox>>,
     pause: Mutex<Pause>,
     /// Held by the round that runs; notes that could not be written yet.
@@ -141,7 +141,7 @@ impl CustomerMails {
             catalog: Arc::clone(catalog),
             mailer,
             links: Links { cipher, base },
-            stops: Stops::new(handle.clone()),
+            suppressions: Suppressions::new(handle.clone()),
             outboxes: Mutex::new(outbox::stored(handle)?),
             pause: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
@@ -217,58 +217,47 @@ impl CustomerMails {
         self.0.links.read(project, token)
     }
 
-    /// Unsubscribes a wallet from a kind of mails, or subscribes it again; returns once that is durable.
+    /// Unsubscribes an address from a kind of mails, or subscribes it again; returns once that is durable.
     /// # Errors
     /// `unavailable`: it could not be written, or may not have been.
     pub async fn subscribe(&self, to: &MailSubscription, wanted: bool) -> Result<(), Error> {
-        let (wallet, kind, at) = (to.wallet, to.kind, self.0.handle.now());
-        let change = |before| {
-            let mut kinds = match before {
-                Some(MailStop::Unsubscribed { kinds, .. }) => kinds,
-                _ => Default::default(),
+        let at = self.0.handle.now();
+        let change = |before: Option<Suppression>| {
+            let mut after = before.unwrap_or(Suppression::new(to.wallet, at));
+            let is_news = match wanted {
+                true => after.unsubscribed.remove(&to.kind),
+                false => after.unsubscribed.insert(to.kind),
             };
-            if wanted {
-                kinds.remove(&kind)
-            } else {
-                kinds.insert(kind)
-            };
-            (!kinds.is_empty()).then_some(MailStop::Unsubscribed { wallet, kinds, at })
+            if is_news {
+                after.at = at;
+            }
+            Some(after)
         };
-        self.0
-            .stops
-            .change((to.project, wallet.0), change)
-            .await
-            .map(drop)
+        let suppressions = &self.0.suppressions;
+        let changed = suppressions.change((to.project, to.address), change).await;
+        changed.map(drop)
     }
 
-    /// To whom a project sends no mails, newest first.
+    /// To which addresses a project does not send all mails, newest first.
     /// # Errors
     /// `unavailable`.
-    pub async fn stops(&self, project: ProjectId) -> Result<Vec<(StopKey, MailStop)>, Error> {
-        self.0.stops.of(project).await
+    pub async fn suppressions(
+        &self,
+        project: ProjectId,
+    ) -> Result<Vec<(AddressHash, Suppression)>, Error> {
+        self.0.suppressions.of(project).await
     }
 
-    /// Lets mails be sent to an address again; returns whether none were. Who unsubscribed stays so.
+    /// Lets mails be sent to an address again that was not known; returns whether it was. Who unsubscribed stays so.
     /// # Errors
     /// `unavailable`.
-    pub async fn resume(&self, project: ProjectId, key: StopKey) -> Result<bool, Error> {
-        let keep = |stop: Option<MailStop>| {
-            stop.filter(|stop| matches!(stop, MailStop::Unsubscribed { .. }))
+    pub async fn resume(&self, project: ProjectId, address: AddressHash) -> Result<bool, Error> {
+        let known = |before| Suppression {
+            no_mailbox: None,
+            ..before
         };
-        self.0.stops.change((project, key), keep).await
-    }
-
-    /// Erases the addresses of a wallet's buyers; returns how many there were. Called before its orders are erased.
-    /// # Errors
-    /// The orders cannot be read; `unavailable`.
-    pub async fn erase(&self, scope: &Scope, wallet: WalletKey) -> Result<usize, Error> {
-        let addresses = self.0.handle.mail_addresses(scope, wallet).await;
-        let mut erased = 0_usize;
-        for address in addresses.map_err(|_| Error::new(wire::ErrorCode::Unavailable))? {
-            let key = key_of(scope.project, &address);
-            erased = erased.saturating_add(self.resume(scope.project, key).await?.into());
-        }
-        Ok(erased)
+        let change = |before: Option<Suppression>| before.map(known);
+        self.0.suppressions.change((project, address), change).await
     }
 }
 

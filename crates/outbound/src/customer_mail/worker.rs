@@ -10,10 +10,10 @@ use persistence::{EventNumber, Note};
 use tokio::task::JoinSet;
 
 use super::{
-    Inner, MailStop, MailSubscription, Pause, addressed, composed,
+    Inner, MailSubscription, Pause, Suppression, addressed, composed,
     content::{MailWriter, kind_of},
-    key_of,
     outbox::{MailOutcome, QueuedMail, is_old},
+    suppressions::hash_of,
 };
 use crate::mail;
 
@@ -202,13 +202,6 @@ async fn deliver(
         return MailOutcome::Failed("it was not accepted within a day".into());
     }
     let unread = || MailOutcome::Retry("the wallet cannot be read now".into());
-    match inner.stops.get((id, event.key.0)).await {
-        Ok(Some(MailStop::Unsubscribed { kinds, .. })) if kinds.contains(&kind) => {
-            return MailOutcome::Done;
-        }
-        Ok(_) => {}
-        Err(_) => return unread(),
-    }
     let contact = match inner.handle.mail_contact(&project.scope, event.key).await {
         Ok(contact) => contact,
         Err(actors::Error::Rejected(_)) => return MailOutcome::Done,
@@ -217,10 +210,10 @@ async fn deliver(
     let Some(to) = contact.email else {
         return MailOutcome::Done;
     };
-    let stop = (id, key_of(id, &to));
-    match inner.stops.get(stop).await {
-        Ok(None) => {}
-        Ok(Some(_)) => return MailOutcome::Done,
+    let address = hash_of(id, &to);
+    match inner.suppressions.get((id, address)).await {
+        Ok(Some(known)) if known.holds(kind) => return MailOutcome::Done,
+        Ok(_) => {}
         Err(_) => return unread(),
     }
     let writer = MailWriter {
@@ -231,12 +224,13 @@ async fn deliver(
         inner.links.to(&MailSubscription {
             project: id,
             wallet: event.key,
+            address,
             kind,
             locale: writer.locale,
         })
     });
     let text = composed(&writer, kind, &writer.values(event), leave.as_deref());
-    let mut mail = addressed(&writer, to.clone(), text);
+    let mut mail = addressed(&writer, to, text);
     mail.headers.id = Some(format!("{}.mail", record.id));
     mail.headers.unsubscribe = leave;
     let sent = inner.mailer.send(mail).await;
@@ -245,12 +239,15 @@ async fn deliver(
         Ok(()) => MailOutcome::Done,
         Err(error @ mail::Error::NoMailbox(code)) => {
             let at = inner.handle.now();
-            let bounced = MailStop::NoMailbox {
-                address: to,
-                code,
-                at,
+            let change = |before: Option<Suppression>| {
+                let before = before.unwrap_or(Suppression::new(event.key, at));
+                Some(Suppression {
+                    no_mailbox: Some(code),
+                    at,
+                    ..before
+                })
             };
-            match inner.stops.change(stop, |_| Some(bounced)).await {
+            match inner.suppressions.change((id, address), change).await {
                 Ok(_) => MailOutcome::Failed(error.to_string()),
                 Err(_) => MailOutcome::Retry(error.to_string()),
             }
