@@ -1,10 +1,12 @@
 //! Mails to a project's customers: one for each crossing, also when the mail server or the service fails in between.
 
-use domain::catalog::{MailChange, MailKind, MailLocale};
+use std::time::Duration;
+
+use domain::catalog::{MailChange, MailKind, MailLocale, ProductType};
 use kit::smtp::{Behaviour, MailServer, ReceivedMail};
 use reqwest::Method;
 use scrip::{
-    catalog::{ProductChange, ProjectChange},
+    catalog::{NewProduct, NewProject, ProductChange, ProjectChange},
     config::Config,
     outbound::customer_mail::MailReport,
 };
@@ -471,6 +473,63 @@ async fn a_crash_repeats_what_was_under_way_under_the_same_name_and_loses_nothin
     let mut shop = shop.restarted().await;
     shop.send().await;
     assert_eq!(shop.server.arrived(), None);
+}
+
+#[tokio::test]
+async fn a_stop_begins_no_more_mails() {
+    let mut shop = MailingShop::open(&[]).await;
+    shop.deduct("ann", 70, "a").await.expect(200);
+    let sending = shop.shop.service.customer_mails.start();
+    sending.stop(Duration::from_secs(60)).await;
+    shop.send().await;
+    assert_eq!(shop.server.arrived(), None);
+    let mut shop = shop.restarted().await;
+    shop.send().await;
+    shop.server.next().await;
+}
+
+#[tokio::test]
+async fn a_mail_that_hangs_keeps_no_other_project_waiting() {
+    let mut shop = MailingShop::open(&[Behaviour::Accept, Behaviour::Hang]).await;
+    let service = &shop.shop.service;
+    let new = NewProject {
+        name: "Other".into(),
+        ..NewProject::default()
+    };
+    let (other, _, key) = service.catalog.create_project(new).await.unwrap();
+    let product = NewProduct {
+        name: "Seats".into(),
+        kind: ProductType::Credits,
+        description: None,
+        credit_unit: None,
+        free_grant: None,
+        low_balance: Some(50),
+        debt_limit: 0,
+        limits: Vec::new(),
+        active: true,
+    };
+    let product = service.catalog.create_product(other.id, product);
+    let product = product.await.unwrap().id.to_string();
+    let mut change = ProjectChange::default();
+    change.mails.low_balance = Some(true);
+    let changed = service.catalog.update_project(other.id, change, None);
+    changed.await.unwrap();
+    let secret = Client::new(&service.base, &key.plain);
+    let path = "/api/v1/wallets/external";
+    let body = json!({"externalUserId": "bob", "email": "bob@mail.example"});
+    secret.patch(path, &body).await.expect(200);
+    let body = |amount| json!({"externalUserId": "bob", "productId": product, "amount": amount, "idempotencyKey": "a"});
+    secret.post("/api/v1/credit", &body(60)).await.expect(200);
+    let path = "/api/v1/wallets/external/deduct";
+    secret.post(path, &body(20)).await.expect(200);
+    shop.deduct("ann", 70, "a").await.expect(200);
+    let mails = service.customer_mails.clone();
+    let round = tokio::spawn(async move { mails.round().await });
+    // Less than an attempt may take.
+    let soon = Duration::from_secs(30);
+    let mail = tokio::time::timeout(soon, shop.server.next()).await;
+    mail.unwrap();
+    round.abort();
 }
 
 #[tokio::test]

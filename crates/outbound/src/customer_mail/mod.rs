@@ -14,7 +14,14 @@ mod suppressions;
 mod template;
 mod worker;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use actors::{
     Cipher, Handle,
@@ -71,8 +78,12 @@ struct Inner {
     suppressions: Suppressions,
     outboxes: Mutex<BTreeMap<ProjectId, Outbox>>,
     pause: Mutex<Pause>,
-    /// Held by the round that runs; notes that could not be written yet.
-    turn: tokio::sync::Mutex<Vec<Note>>,
+    /// Notes that could not be written yet.
+    unwritten: Mutex<Vec<Note>>,
+    /// Whether no more mails are begun.
+    stopping: AtomicBool,
+    /// Held by the round that runs: how many there were.
+    turn: tokio::sync::Mutex<usize>,
 }
 
 /// While the mail server cannot be reached, mails are tried now and then.
@@ -114,13 +125,14 @@ pub struct Sending {
 impl Sending {
     /// Begins no more mails and waits at most `grace` for those under way.
     pub async fn stop(self, grace: Duration) {
+        self.mails.0.stopping.store(true, Ordering::Relaxed);
         let turn = tokio::time::timeout(grace, self.mails.0.turn.lock()).await;
         if turn.is_err() {
             tracing::warn!(
                 "Mails were under way at the shutdown: some may be sent again after the next start"
             );
         }
-        // Before another round can take the turn.
+        // Before another round can take the turn. What is still under way ends with its task.
         self.task.abort();
         drop(turn);
     }
@@ -144,6 +156,8 @@ impl CustomerMails {
             suppressions: Suppressions::new(handle.clone()),
             outboxes: Mutex::new(outbox::stored(handle)?),
             pause: Mutex::default(),
+            unwritten: Mutex::default(),
+            stopping: AtomicBool::default(),
             turn: tokio::sync::Mutex::default(),
         })))
     }
@@ -164,8 +178,8 @@ impl CustomerMails {
 
     /// Sends some of what is due; returns whether there is more to do at once.
     pub async fn round(&self) -> bool {
-        let mut unwritten = self.0.turn.lock().await;
-        worker::round(&self.0, &mut unwritten).await
+        let mut rounds = self.0.turn.lock().await;
+        worker::round(&self.0, &mut rounds).await
     }
 
     /// What an operator sees of a project's mails.
