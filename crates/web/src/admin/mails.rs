@@ -2,10 +2,10 @@
 
 use domain::catalog::{MailChange, MailTemplate};
 use serde::Deserialize;
-use utoipa::{ToSchema, openapi::ObjectBuilder};
+use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{EmailText, FromText, MailKindText, MailLocaleText, NameText, Object, Text, line},
+    field::{EmailText, MailKindText, MailLocaleText, NameText, Object, Text, line},
 };
 
 use crate::http::patch::Field;
@@ -40,9 +40,9 @@ pub(super) struct UpdateMails {
     #[serde(default)]
     name: Field<NameText>,
     /// The colour of the heading and of links; null: a dark grey.
-    #[schema(value_type = Option<ColorText>)]
+    #[schema(value_type = Option<String>, pattern = "^#[0-9a-fA-F]{6}$", example = "#1a2b3c")]
     #[serde(default)]
-    color: Field<ColorText>,
+    color: Field<String>,
     /// Where answers go; null: to the sender's address.
     #[schema(value_type = Option<EmailText>)]
     #[serde(default)]
@@ -71,26 +71,6 @@ struct Template {
     html: Option<String>,
 }
 
-type ColorText = Text<Color>;
-
-/// A colour as `#rrggbb`, which the catalog checks.
-#[derive(Debug)]
-struct Color(String);
-
-impl FromText for Color {
-    const NAME: &'static str = "Color";
-    const WANTED: &'static str = "a colour such as #1a2b3c";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Some(Self(text.to_owned()))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        let pattern = string.pattern(Some("^#[0-9a-fA-F]{6}$"));
-        pattern.examples(["#1a2b3c"])
-    }
-}
-
 impl UpdateMails {
     /// The change, whose fields are named in errors as they are in a project.
     pub(super) fn read(self) -> Result<MailChange, Error> {
@@ -102,7 +82,6 @@ impl UpdateMails {
             text: it.text,
             html: it.html,
         };
-        let color = self.color.nullable();
         Ok(MailChange {
             low_balance: self.low_balance.not_null("mails.lowBalance")?,
             top_up_failed: self.top_up_failed.not_null("mails.topUpFailed")?,
@@ -110,7 +89,7 @@ impl UpdateMails {
             receipt: self.receipt.not_null("mails.receipt")?,
             locale: self.locale.not_null("mails.locale")?.map(|Text(it)| it),
             name: self.name.nullable().map(|name| name.map(line)),
-            color: color.map(|color| color.map(|Text(Color(color))| color)),
+            color: self.color.nullable(),
             reply_to: self.reply_to.nullable().map(|to| to.map(|Text(to)| to)),
             footer: self.footer.nullable(),
             templates: templates.map(|all| all.into_iter().map(template).collect()),
