@@ -8,7 +8,7 @@ use api_types::{
 };
 use clap::Args;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{file, plan::fields_of};
 use crate::cli::{
@@ -55,14 +55,7 @@ fn catalog(
     let mut text = String::new();
     let mut settings = declared::<file::ProjectSettings>(json!({ "name": "" }), project)?;
     settings.retain(|(name, _)| !["provider", "mails"].contains(&name.as_str()));
-    let mails = declared::<file::ProjectMails>(json!({}), &project.mails)?;
-    let mails = mails.into_iter().filter(|(_, value)| {
-        let is_off = [json!(false), json!([]), json!("en")].contains(value);
-        !is_off
-    });
-    let mails: serde_json::Map<_, _> = mails
-        .map(|(name, value)| (name, without_nulls(value)))
-        .collect();
+    let mails = mails(&project.mails)?;
     if !mails.is_empty() {
         settings.push(("mails".into(), mails.into()));
     }
@@ -111,6 +104,17 @@ fn catalog(
     Ok(text)
 }
 
+/// What the file has of mails, without what a new project has.
+fn mails(mails: &admin::Mails) -> Result<Map<String, Value>, Failure> {
+    let mails = declared::<file::ProjectMails>(json!({}), mails)?;
+    let mails = mails.into_iter().filter(|(name, value)| match value {
+        Value::String(text) => name != "locale" || text != "en",
+        other => ![json!(false), json!([])].contains(other),
+    });
+    let mails = mails.map(|(name, value)| (name, without_nulls(value)));
+    Ok(mails.collect())
+}
+
 /// What the file has of a record, without what it would take by default. `required` has no default and comes first.
 fn declared<T: Serialize + DeserializeOwned>(
     required: Value,
@@ -136,7 +140,7 @@ fn without_nulls(value: Value) -> Value {
         Value::Array(all) => all.into_iter().map(without_nulls).collect(),
         Value::Object(fields) => {
             let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
-            fields.collect::<serde_json::Map<_, _>>().into()
+            fields.collect::<Map<_, _>>().into()
         }
         other => other,
     }
@@ -157,4 +161,20 @@ fn inline(value: &impl Serialize) -> Result<String, Failure> {
         .serialize(toml::ser::ValueSerializer::new(&mut text))
         .map_err(Failure::new)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mails_are_without_what_a_new_project_has_but_a_name_may_be_a_language() {
+        let found = json!({
+            "lowBalance": true, "topUpFailed": false, "limitReached": false, "receipt": false, "locale": "en", "name": "en",
+            "color": null, "replyTo": null, "footer": "en", "templates": [],
+        });
+        let found: admin::Mails = serde_json::from_value(found).unwrap();
+        let wanted = json!({"lowBalance": true, "name": "en", "footer": "en"});
+        assert_eq!(Value::Object(mails(&found).unwrap()), wanted);
+    }
 }
