@@ -11,7 +11,7 @@ const BUDGETS: [(&str, usize); 3] = [
     ("docs/errors.md", 2_450),
 ];
 /// The most words of all pages together.
-const MAX_WORDS_OF_ALL: usize = 27_100;
+const MAX_WORDS_OF_ALL: usize = 27_360;
 const MAX_LINES_OF_README: usize = 120;
 const MAX_ENTRIES_OF_GLOSSARY: usize = 35;
 

@@ -68,6 +68,7 @@ pub(super) const PAGES: &[DocPage] = pages! {
     Build "costs" "docs/costs.md" "rate cards: tokens, images and seconds, charged exactly by what was used";
     Build "budgets" "docs/budgets.md" "limits of what a team's members use, and allowances that plans bring";
     Build "top-ups" "docs/top-ups.md" "a card that is charged when credits run low, never above a ceiling";
+    Build "mails" "docs/mails.md" "low balances, stopped top-ups, limits and receipts, mailed in your words";
     Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, Python and Rust";
     Build "examples" "docs/examples.md" "a shop for people without an account, a chat paid by the token";
     Build "sessions" "docs/sessions.md" "a user's own wallet in the browser, and its balance as it changes";
