@@ -165,6 +165,7 @@ impl CustomerMails {
     /// Starts to send, beginning with what an earlier process left.
     #[must_use]
     pub fn start(&self) -> Sending {
+        self.0.stopping.store(false, Ordering::Relaxed);
         let mails = self.clone();
         let task = tokio::spawn(async move {
             loop {

@@ -62,7 +62,8 @@ pub(super) async fn round(inner: &Inner, rounds: &mut usize) -> bool {
         .collect();
     // So that none is always first.
     *rounds = rounds.wrapping_add(1);
-    due.rotate_left(rounds.checked_rem(due.len()).unwrap_or(0));
+    let first = rounds.checked_rem(due.len()).unwrap_or(0);
+    due.rotate_left(first);
     let parts = due.into_iter().map(|id| serve(inner, id));
     let mut parts = stream::iter(parts).buffer_unordered(PROJECTS_AT_ONCE);
     let mut more = false;

@@ -167,7 +167,11 @@ impl Life {
     /// A card, a rule, an attempt that failed; an address for mails.
     fn top_up(&mut self) {
         let order = OrderSerial(0x77);
-        let terms = terms(Interval::OneTime);
+        // Not of what is refunded later, which ends what it waits for.
+        let terms = Terms {
+            fills: ProductId(2),
+            ..terms(Interval::OneTime)
+        };
         let attempt = TopUpAttempt {
             number: 1,
             order,
@@ -198,7 +202,7 @@ impl Life {
                 terms,
                 threshold: 500,
                 size: TopUpSize::Target(900),
-                monthly_limit_cents: 5000,
+                monthly_limit_cents: 5_000_000,
                 max_per_day: 3,
                 consent: TopUpConsent {
                     text: "é".into(),
@@ -209,6 +213,7 @@ impl Life {
             TopUpChange::Begun(attempt),
             TopUpChange::Ended(1, AttemptOutcome::Failed(decline)),
             TopUpChange::Suspended(Suspension::ActionRequired(Box::new(page))),
+            TopUpChange::Charged(500),
             TopUpChange::Resumed,
             TopUpChange::Waits(Some(LATER)),
         ] {
