@@ -501,7 +501,7 @@ async fn a_mail_that_hangs_keeps_no_other_project_waiting() {
         name: "Seats".into(),
         kind: ProductType::Credits,
         description: None,
-        credit_unit: None,
+        credit_unit: Some("seats".into()),
         free_grant: None,
         low_balance: Some(50),
         debt_limit: 0,

@@ -61,7 +61,10 @@ impl Payments {
         // A caller who disconnects must not leave a page without its order.
         let (payments, id) = (self.clone(), project.project.id);
         let work = async move {
-            let at_work = payments.0.context.epochs.begin(&project).await?;
+            let context = &payments.0.context;
+            // Refused at once while the provider changes: to begin work would wait for that.
+            context.providers.of(&project)?;
+            let at_work = context.epochs.begin(&project).await?;
             payments.opened(&at_work, &project, &new).await
         };
         self.0.checkouts.carry_out(id, work).await

@@ -385,3 +385,13 @@ impl TopUp {
         (!is_sound).then(|| "its automatic top-up contradicts itself".into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_and_a_rule_take_little_memory_beside_their_texts() {
+        assert!(size_of::<TopUp>() <= 496, "{}", size_of::<TopUp>());
+    }
+}
