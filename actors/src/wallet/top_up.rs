@@ -65,7 +65,7 @@ impl Command for SetTopUp {
             turn.change(change)?;
         }
         // To watch other credits is no use of any.
-        turn.watch_anew();
+        turn.update_watched();
         if charge_now {
             turn.step_top_up()?;
         }

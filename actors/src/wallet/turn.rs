@@ -112,11 +112,11 @@ impl<'a> Turn<'a> {
         if let Err(error) = self.step_top_up() {
             tracing::debug!(%error, "An automatic top-up waits for the next turn");
         }
-        self.watch_anew();
+        self.update_watched();
     }
 
     /// Takes what can be spent now for what could be before.
-    pub(super) fn watch_anew(&mut self) {
+    pub(super) fn update_watched(&mut self) {
         self.watched = self.state.wallet.as_ref().and_then(Wallet::watched_credits);
     }
 
