@@ -51,7 +51,7 @@ const OPENERS: usize = 32;
 const WORKERS: usize = 4;
 
 /// How long each of the long steps may take.
-const TIMEOUT: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(1500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_under_the_defaults_has_room_to_checkpoint_many_wallets() {
