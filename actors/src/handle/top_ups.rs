@@ -96,7 +96,7 @@ impl Handle {
             .await
     }
 
-    /// Forgets the card on file, or only if it is this one; returns it.
+    /// Forgets the card on file, or only if it is this one.
     /// # Errors
     /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn remove_card(
@@ -104,7 +104,7 @@ impl Handle {
         scope: &Scope,
         address: &Address,
         card: Option<CardId>,
-    ) -> Result<Option<SavedCard>, Error> {
+    ) -> Result<(), Error> {
         self.ask_at(scope, address, RemoveCard(card)).await
     }
 }

@@ -155,19 +155,18 @@ impl Command for SaveCard {
 pub(crate) struct RemoveCard(pub(crate) Option<CardId>);
 
 impl Command for RemoveCard {
-    /// The card that was forgotten.
-    type Answer = Option<SavedCard>;
+    type Answer = ();
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Option<SavedCard>, Error> {
-        let removed = card(turn.wallet()?);
-        let removed = removed.filter(|card| self.0.as_ref().is_none_or(|id| *id == card.id));
-        if removed.is_none() {
-            return Ok(None);
+    fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
+        let wallet = turn.wallet()?;
+        let on_file = card(wallet).map(|card| card.id);
+        if self.0.is_some() && self.0 != on_file {
+            return Ok(());
         }
-        for change in turn.wallet()?.remove_card() {
+        for change in wallet.remove_card() {
             turn.change(change)?;
         }
-        Ok(removed)
+        Ok(())
     }
 }
 

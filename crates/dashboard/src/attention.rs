@@ -1,7 +1,7 @@
 //! What a person has to do, at the top of a project's overview: the first steps, and what went wrong.
 
 use actors::OrderState;
-use domain::catalog::EndpointStatus;
+use domain::{catalog::EndpointStatus, time::DAY_SECONDS};
 use identity::Approval;
 use operations::backups::FinishedBackup;
 
@@ -16,8 +16,6 @@ use super::{
 const SYSTEM: &str = "/dashboard/system";
 /// A backup that is older than this is too old, in seconds.
 const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
-
-const DAY_SECONDS: i64 = 24 * 3600;
 
 /// Wallets with several subscriptions to one product that are named.
 const MAX_DOUBLED: usize = 5;

@@ -5,6 +5,7 @@ use domain::{
     Timestamp,
     id::{OrderId, PriceId},
     text::{ExternalUserId, SubscriptionId},
+    time::DAY_SECONDS,
 };
 use edge::audit::AuditEvent;
 use payments::{CheckoutProgress, OrderRefresh, RECONCILIATION_DAYS};
@@ -14,8 +15,6 @@ use crate::{Action, Execution, Operator};
 
 needs!(Support: RefreshOrder, StartReconciliation);
 needs!(Manage: AdoptSubscription);
-
-const DAY_SECONDS: i64 = 24 * 3600;
 
 /// Refreshes an order from the payment provider.
 #[derive(Debug)]

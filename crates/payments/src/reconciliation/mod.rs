@@ -14,7 +14,7 @@ use std::sync::Arc;
 use actors::notes;
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
-use domain::{Timestamp, id::ProjectId};
+use domain::{Timestamp, id::ProjectId, time::DAY_SECONDS};
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
 use payments_port::{ProviderList, ProviderListItem};
@@ -28,7 +28,6 @@ use crate::{
 
 /// How many days back the lists are read; a later event counts as lost.
 pub const DAYS: i64 = 3;
-const DAY_SECONDS: i64 = 24 * 3600;
 /// The pause after a failed reconciliation.
 const RETRY_SECONDS: i64 = 3600;
 /// How long after the start a project's first reconciliation begins.

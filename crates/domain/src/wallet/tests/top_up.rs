@@ -135,6 +135,11 @@ impl Driver {
         self.wallet.top_up().unwrap().state(available, self.now).0
     }
 
+    fn charged_this_month(&self) -> i64 {
+        let top_up = self.wallet.top_up().unwrap();
+        top_up.charged_this_month(self.now)
+    }
+
     fn suspended_for(&self) -> Option<&'static str> {
         let suspended = self.wallet.top_up()?.suspended.as_ref();
         suspended.map(|reason| reason.name())
@@ -259,14 +264,7 @@ fn a_limit_below_what_was_charged_charges_no_more() {
         .unwrap();
     driver.spend(12, driver.gold());
     assert_eq!(driver.open(), None);
-    assert_eq!(
-        driver
-            .wallet
-            .top_up()
-            .unwrap()
-            .charged_this_month(driver.now),
-        2 * CENTS
-    );
+    assert_eq!(driver.charged_this_month(), 2 * CENTS);
 }
 
 #[test]
@@ -305,14 +303,7 @@ fn three_declines_in_a_row_suspend_and_another_card_resumes() {
         (None, TopUpState::Suspended)
     );
     assert_eq!(driver.suspended_for(), Some("declined"));
-    assert_eq!(
-        driver
-            .wallet
-            .top_up()
-            .unwrap()
-            .charged_this_month(driver.now),
-        0
-    );
+    assert_eq!(driver.charged_this_month(), 0);
     driver.pass_seconds(DAY);
     driver.spend(20, 1);
     assert_eq!(driver.open(), None, "a dead card is left alone");
@@ -454,8 +445,7 @@ fn a_payment_that_was_taken_for_failed_or_is_of_no_attempt_counts_for_the_month(
     };
     assert_eq!(driver.pay_with(unknown), Ok(true));
     assert_eq!(driver.placed_order(11).kind, OrderKind::TopUp);
-    let charged = driver.wallet.top_up().unwrap();
-    assert_eq!(charged.charged_this_month(driver.now), 2 * CENTS);
+    assert_eq!(driver.charged_this_month(), 2 * CENTS);
     driver.pass_seconds(HOUR);
     driver.spend(12, 220);
     assert_eq!((driver.open(), driver.gold()), (None, 20));
